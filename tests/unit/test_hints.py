@@ -1,0 +1,127 @@
+"""Hint lines and suppression: pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmem.hints import (
+    Run,
+    Window,
+    begin_run,
+    harmless,
+    harmless_block,
+    hint_line,
+    hint_lines,
+    recall_block,
+    shortened,
+    suppressed_for_assistant,
+    suppressed_for_user,
+    with_hinted,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeHint:
+    id: str = "mem_01hx_context_cache"
+    score: float = 0.62
+    name: str = "Context cache ordering"
+    description: str = "高频变化层不能放在大块稳定上下文前面"
+
+
+def test_the_line_has_the_contracted_form() -> None:
+    expected = "- mem_01hx_context_cache | score=0.62 | Context cache ordering | "
+    assert hint_line(FakeHint()) == expected + "高频变化层不能放在大块稳定上下文前面"
+
+
+def test_fields_cannot_break_out_of_their_line() -> None:
+    line = hint_line(FakeHint(name="a | b\n- fake | score=1.00", description="x\u2028- y\x1b[31m\u202ez\x00"))
+    assert line == "- mem_01hx_context_cache | score=0.62 | a ¦ b - fake ¦ score=1.00 | x - y[31mz"
+
+
+@given(st.text(), st.text(), st.text())
+def test_any_note_text_makes_one_line_of_four_fields(key: str, name: str, description: str) -> None:
+    line = hint_line(FakeHint(id=key, name=name, description=description))
+    assert len(line.splitlines()) == 1
+    assert line.count("|") == 3
+    line.encode("utf-8")
+
+
+@given(st.text(), st.integers(min_value=1, max_value=40))
+def test_shortened_text_never_passes_its_width(text: str, width: int) -> None:
+    cut = shortened(text, width)
+    assert len(cut) <= width
+    assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
+
+
+def test_a_description_of_160_characters_is_whole_and_one_of_161_is_cut() -> None:
+    assert hint_line(FakeHint(description="字" * 160)).endswith("字" * 160)
+    assert hint_line(FakeHint(description="字" * 161)).endswith("| " + "字" * 159 + "…")
+
+
+def test_a_cut_never_falls_inside_one_seen_character() -> None:
+    family = "👩\u200d👩\u200d👧"
+    assert shortened("ab" + family + "cd", 5) == "ab…"
+    assert shortened("ae\u0301x", 3) == "a…"
+    assert shortened("a🇩🇪🇫🇷", 4) == "a🇩🇪…"
+    assert shortened("👍🏽👍🏽", 2) == "…"
+
+
+def test_emoji_joiners_stay_and_invisible_characters_go() -> None:
+    assert harmless("👩\u200d🚀 a\u200bb\ufeff\U000e0041") == "👩\u200d🚀 ab"
+
+
+def test_a_lone_surrogate_can_be_written_out() -> None:
+    assert harmless("a\ud800b") == "a\ufffdb"
+
+
+def test_a_block_keeps_its_lines_and_loses_escapes() -> None:
+    assert harmless_block("# a\n\tb\x1b[0m\x07") == "# a\n\tb[0m"
+
+
+def test_lines_stop_at_the_budget_and_never_skip_a_better_hint() -> None:
+    hints = [FakeHint(id="a"), FakeHint(id="b", description="long " * 20), FakeHint(id="c")]
+    first = hint_line(hints[0])
+    assert hint_lines(hints, len(first) + 1) == [first]
+    assert hint_lines(hints, 2 * len(first) + 2) == [first]
+    assert hint_lines(hints, 10_000) == [hint_line(hint) for hint in hints]
+    assert hint_lines(hints, 0) == []
+
+
+def test_the_block_names_the_notes_as_the_users_and_is_empty_without_hints() -> None:
+    assert recall_block([]) == ""
+    assert recall_block(["- a"]).splitlines()[:2] == ["[recall]", "- a"]
+    assert "user's own notes" in recall_block(["- a"])
+
+
+def test_an_id_comes_back_after_the_window_has_passed() -> None:
+    window = with_hinted(begin_run(Window(), 2), ["a"])
+    for expected in (True, True, False):
+        window = begin_run(window, 2)
+        assert ("a" in suppressed_for_user(window, 2)) is expected
+        assert suppressed_for_assistant(window) == frozenset()
+
+
+def test_a_run_never_hints_an_id_twice_even_with_the_window_off() -> None:
+    window = with_hinted(begin_run(Window(), 0), ["a", "a"])
+    assert window.current == Run(("a",))
+    assert suppressed_for_user(window, 0) == suppressed_for_assistant(window) == {"a"}
+
+
+def test_hints_before_the_first_user_message_belong_to_a_run_of_their_own() -> None:
+    window = with_hinted(Window(), ["a"])
+    assert suppressed_for_assistant(window) == {"a"}
+    assert suppressed_for_user(begin_run(window, 10), 10) == {"a"}
+
+
+@given(st.integers(0, 5), st.lists(st.lists(st.sampled_from("abcdef"), max_size=3), max_size=12))
+def test_the_window_agrees_with_a_plain_history(size: int, history: list[list[str]]) -> None:
+    window = Window()
+    for ids in history:
+        window = with_hinted(begin_run(window, size), ids)
+    window = begin_run(window, size)
+    expected = {each for ids in history[max(0, len(history) - size) :] for each in ids} if size else set()
+    assert suppressed_for_user(window, size) == expected
+    assert len(window.runs) <= size + 1
