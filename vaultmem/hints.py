@@ -70,7 +70,7 @@ def hint_field(text: str) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """At most `width` characters, the last one `…` when something was cut, never inside one seen character."""
+    """At most `width` characters, the last `…` when something was cut, never inside one seen character."""
     if len(text) <= width:
         return text
     end = max(width - 1, 0)
@@ -80,7 +80,7 @@ def shortened(text: str, width: int) -> str:
 
 
 def _continues(text: str, at: int) -> bool:
-    """The character at `at` belongs to the one before: a combining mark, a joiner, a skin tone, half a flag."""
+    """The character at `at` belongs to the one before: a combining mark, joiner, skin tone, half a flag."""
     character, before = text[at], text[at - 1]
     if unicodedata.category(character).startswith("M") or character in JOINERS or before == "\u200d":
         return True
@@ -114,8 +114,8 @@ def hint_line(hint: HintLike, width: int = DESCRIPTION_WIDTH) -> str:
 def hint_lines(hints: Iterable[HintLike], budget_chars: int, width: int = DESCRIPTION_WIDTH) -> list[str]:
     """The lines that fit into `budget_chars` (line ends counted), best first.
 
-    The result speaks of the first `len(result)` hints: a lower one is never shown in place of a better one that
-    did not fit.
+    The result speaks of the first `len(result)` hints: a lower one is never shown in place of a better
+    one that did not fit.
     """
     lines: list[str] = []
     left = budget_chars
