@@ -1,0 +1,298 @@
+"""The lexical store: which notes hold which terms, kept in a Tantivy index. The only module that imports tantivy.
+
+It finds candidates and tells term counts, lengths and document frequencies; the BM25 arithmetic is done elsewhere,
+exactly. Terms come ready from `vaultmem.terms`; nothing here splits, folds or parses text.
+
+Per document: `note_key`, `version` ("key:digest", the handle for deletes), `length` (summed counts), `terms` (for
+finding) and `bag` (stored, for exact counts, because Tantivy does not hand out the term frequencies of a hit).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaultmem.errors import StoreError
+
+if TYPE_CHECKING:
+    import tantivy
+
+SCHEMA_VERSION = 1
+"""Part of the schema stamp; another number makes the folder foreign, and it is rebuilt."""
+
+WRITER_HEAP_BYTES = 20_000_000
+"""Tantivy refuses less than 15 MB for a thread; 1,000 notes need less than this before they are written out."""
+
+WRITER_THREADS = 1
+"""One thread: each commit makes one segment, and the same edits make the same index."""
+
+_STAMP_FILE = "store.json"
+_BAG_SEPARATOR = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalDoc:
+    """One version of a note: its terms with their counts. Terms hold no white space."""
+
+    note_key: int
+    digest: str
+    terms: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalHit:
+    """One version of a note and the counts of the query terms in it; `length` is the sum of all its counts."""
+
+    note_key: int
+    digest: str
+    counts: Mapping[str, int]
+    length: int
+
+
+class LexicalStore:
+    """The index in `folder`. A reader sees each commit of the writer, in whatever process.
+
+    One instance belongs to one thread at a time. Every method raises StoreError when the folder is torn or foreign.
+    No lock is held between calls; that there is one writer at a time is the caller's promise.
+    """
+
+    def __init__(self, folder: Path, *, writable: bool) -> None:
+        self._folder = folder
+        self._writable = writable
+        with _failures(folder):
+            self._index = _open_index(folder, writable)
+            self._schema = self._index.schema
+        self._seen: tuple[int, int, int] | None = None
+        self._searcher: tantivy.Searcher | None = None
+        self._frequencies: dict[str, int] = {}
+        self._statistics: tuple[int, int] | None = None
+
+    def add(self, docs: Sequence[LexicalDoc]) -> None:
+        """Add these documents in one commit."""
+        if not docs:
+            return
+        with self._writing() as writer:
+            for doc in docs:
+                writer.add_document(_document(doc))
+
+    def delete(self, versions: Collection[tuple[int, str]]) -> None:
+        """Delete exactly these (note_key, digest) versions in one commit; no versions is no work."""
+        if not versions:
+            return
+        with self._writing() as writer:
+            for note_key, digest in versions:
+                writer.delete_documents_by_term("version", _version(note_key, digest))
+
+    def delete_keys(self, note_keys: Collection[int]) -> None:
+        """Delete every version of these notes in one commit."""
+        if not note_keys:
+            return
+        with self._writing() as writer:
+            for note_key in note_keys:
+                writer.delete_documents_by_term("note_key", note_key)
+
+    def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]:
+        """Return the documents that hold at least one of `terms`, by Tantivy's own BM25, best first."""
+        import tantivy
+
+        wanted = list(dict.fromkeys(terms))
+        if not wanted or limit <= 0:
+            return []
+        with _failures(self._folder):
+            should = [(tantivy.Occur.Should, self._term_query(term)) for term in wanted]
+            return self._hits(tantivy.Query.boolean_query(should), wanted, limit)
+
+    def read(self, note_keys: Collection[int], terms: Sequence[str]) -> list[LexicalHit]:
+        """Return every document of these notes with its counts of `terms`, ordered by note_key."""
+        import tantivy
+
+        if not note_keys:
+            return []
+        with _failures(self._folder):
+            query = tantivy.Query.term_set_query(self._schema, "note_key", sorted(set(note_keys)))
+            limit = max(1, self._fresh().num_docs)
+            hits = self._hits(query, list(dict.fromkeys(terms)), limit)
+        return sorted(hits, key=lambda hit: (hit.note_key, hit.digest))
+
+    def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """Return how many live documents hold each term; deleted ones never count."""
+        with _failures(self._folder):
+            searcher = self._fresh()
+            for term in terms:
+                if term not in self._frequencies:
+                    self._frequencies[term] = searcher.search(self._term_query(term), 1).count
+            return {term: self._frequencies[term] for term in terms}
+
+    def statistics(self) -> tuple[int, int]:
+        """Return (live documents, sum of their lengths in terms)."""
+        import tantivy
+
+        with _failures(self._folder):
+            searcher = self._fresh()
+            if self._statistics is None:
+                total = {"total": {"sum": {"field": "length"}}}
+                result = searcher.aggregate(tantivy.Query.all_query(), total)
+                self._statistics = (searcher.num_docs, int(result["total"]["value"] or 0))
+            return self._statistics
+
+    def versions(self) -> dict[tuple[int, str], int]:
+        """Return every (note_key, digest) that is in the store, with how many documents it has (one, if all is well)."""
+        import tantivy
+
+        with _failures(self._folder):
+            # The filter makes the counts those of live documents; without it deleted ones are listed too.
+            listed = self._fresh().terms_with_prefix("version", "", tantivy.Query.all_query(), None)
+        return {_parse_version(version): count for version, count in listed}
+
+    def count(self) -> int:
+        """Return the number of live documents."""
+        with _failures(self._folder):
+            return int(self._fresh().num_docs)
+
+    def size_bytes(self) -> int:
+        """Return what the folder takes on disk."""
+        return sum(_size(path) for path in self._folder.rglob("*"))
+
+    def maintain(self, *, force: bool = False) -> None:
+        """Let pending merges finish and remove files that nothing needs any more."""
+        with self._writing() as writer:
+            writer.garbage_collect_files()
+
+    def close(self) -> None:
+        """Let go of the index; the store cannot be used afterwards."""
+        self._searcher = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[tantivy.IndexWriter]:
+        if not self._writable:
+            raise StoreError(f"the lexical store {self._folder} was opened for reading only")
+        with _failures(self._folder):
+            writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
+            try:
+                yield writer
+                writer.commit()
+            finally:
+                writer.wait_merging_threads()
+
+    def _fresh(self) -> tantivy.Searcher:
+        seen = _commit_stamp(self._folder)
+        if self._searcher is None or seen != self._seen:
+            self._index.reload()
+            self._searcher = self._index.searcher()
+            self._seen, self._frequencies, self._statistics = seen, {}, None
+        return self._searcher
+
+    def _term_query(self, term: str) -> tantivy.Query:
+        import tantivy
+
+        return tantivy.Query.term_query(self._schema, "terms", _safe(term), "freq")
+
+    def _hits(self, query: tantivy.Query, terms: list[str], limit: int) -> list[LexicalHit]:
+        searcher = self._fresh()
+        found = searcher.search(query, min(limit, max(1, searcher.num_docs)), count=False)
+        needles = [(term, f"{_BAG_SEPARATOR}{_safe(term)} ") for term in terms]
+        return [_hit(searcher.doc(address), needles) for _, address in found.hits]
+
+
+def _open_index(folder: Path, writable: bool) -> tantivy.Index:
+    import tantivy
+
+    stamp = folder / _STAMP_FILE
+    if writable and not stamp.exists() and not (folder / "meta.json").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        index = tantivy.Index(_schema(), path=str(folder))
+        stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
+        return index
+    if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP:
+        raise StoreError(f"{folder} is not a lexical store of this version", advice=_ADVICE)
+    return tantivy.Index.open(str(folder))
+
+
+_STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
+_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
+
+
+def _schema() -> tantivy.Schema:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("note_key", stored=True, indexed=True, fast=True)
+    builder.add_text_field("version", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("length", stored=True, fast=True)
+    builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+    builder.add_bytes_field("bag", stored=True)
+    return builder.build()
+
+
+def _document(doc: LexicalDoc) -> tantivy.Document:
+    import tantivy
+
+    terms = {_safe(term): count for term, count in doc.terms.items() if count > 0}
+    made = tantivy.Document()
+    made.add_unsigned("note_key", doc.note_key)
+    made.add_text("version", _version(doc.note_key, doc.digest))
+    made.add_unsigned("length", sum(terms.values()))
+    made.add_text("terms", " ".join(f"{term} " * count for term, count in terms.items()))
+    bag = "".join(f"{_BAG_SEPARATOR}{term} {count}" for term, count in terms.items()) + _BAG_SEPARATOR
+    made.add_bytes("bag", bag.encode())
+    return made
+
+
+def _hit(doc: tantivy.Document, needles: list[tuple[str, str]]) -> LexicalHit:
+    bag = bytes(doc.get_first("bag")).decode()
+    counts: dict[str, int] = {}
+    for term, needle in needles:
+        start = bag.find(needle)
+        if start >= 0:
+            start += len(needle)
+            counts[term] = int(bag[start : bag.index(_BAG_SEPARATOR, start)])
+    note_key, digest = _parse_version(doc.get_first("version"))
+    return LexicalHit(note_key, digest, counts, int(doc.get_first("length")))
+
+
+def _version(note_key: int, digest: str) -> str:
+    return f"{note_key}:{digest}"
+
+
+def _parse_version(version: str) -> tuple[int, str]:
+    note_key, _, digest = version.partition(":")
+    return int(note_key), digest
+
+
+def _safe(term: str) -> str:
+    """Return `term` with what would break a token replaced: ASCII white space, and surrogates that UTF-8 cannot hold."""
+    if term.isascii() and " " not in term and "\n" not in term:
+        return term
+    return term.encode("utf-8", "backslashreplace").decode().translate(_WHITE_SPACE)
+
+
+_WHITE_SPACE = {ord(character): f"\\{ord(character):x}" for character in " \t\n\r\x0b\x0c"}
+
+
+def _commit_stamp(folder: Path) -> tuple[int, int, int]:
+    status = (folder / "meta.json").stat()
+    return status.st_ino, status.st_mtime_ns, status.st_size
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:  # a merge removed it meanwhile
+        return 0
+
+
+@contextmanager
+def _failures(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except StoreError:
+        raise
+    except BaseException as error:
+        # A panic inside Tantivy arrives as a BaseException that is no Exception; interrupts must go through.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            raise StoreError(f"the lexical store {folder} cannot be used: {error}", advice=_ADVICE) from error
+        raise
