@@ -1,0 +1,106 @@
+"""File names and ids: which names are notes, which look like a sync tool's copy, and the names of new notes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from datetime import datetime
+
+STEM_LIMIT_BYTES = 140  # date, slug and ".md" together; some encrypted disks allow 143
+ID_SLUG_CHARS = 32
+
+_TEMPORARY = re.compile(r"~\$|~syncthing~", re.IGNORECASE)
+_CLOUD_STUB = re.compile(r"\.(.+\.md)\.icloud", re.IGNORECASE)
+
+# Names that only a sync tool writes.
+_CERTAIN_COPIES = (
+    re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?"),
+    re.compile(
+        r"(?P<stem>.+?) ?\([^()]*(?:conflict(?:ed)?[ -]copy|SFConflict|冲突副本|衝突複本)[^()]*\)", re.I
+    ),
+    re.compile(r"(?P<stem>.+?) ?[(\[]conflict(?:ed)?(?: [^()\[\]]*)?[)\]]", re.I),
+)
+# Names that a person may have chosen as well: iCloud's " 2", a browser's "(1)", "copy", OneDrive's "-HOSTNAME".
+_LIKELY_COPIES = (
+    re.compile(r"(?P<stem>.+?) ?\(\d{1,3}\)"),
+    re.compile(r"(?P<stem>.+) \d{1,3}"),
+    re.compile(r"(?P<stem>.+?)(?: - copy| copy| 副本)(?: ?\(?\d{1,3}\)?)?", re.I),
+    re.compile(r"(?P<stem>.+?)-(?=[A-Z])[\w-]+"),
+)
+
+
+def is_note_name(name: str) -> bool:
+    """Tell whether a file of this name counts as a note: `*.md` in any case, no hidden or temporary name."""
+    return name[-3:].lower() == ".md" and name[0] != "." and not _TEMPORARY.match(name)
+
+
+def is_skipped_folder(name: str) -> bool:
+    """Tell whether a folder of this name is left out with all that is in it: every dot-folder is."""
+    return name.startswith(".")
+
+
+def placeholder_of(name: str) -> str | None:
+    """Return the note name that a cloud stub (`.name.md.icloud`) stands for."""
+    stub = _CLOUD_STUB.fullmatch(name)
+    return stub.group(1) if stub and is_note_name(stub.group(1)) else None
+
+
+def sync_copy_of(path: str, siblings: Collection[str] = ()) -> str | None:
+    """Return the file name of the original when `path` looks like a sync tool's copy of it.
+
+    Some patterns are certain (Syncthing, Dropbox, Nextcloud, Obsidian Sync, Seafile). Others are names that a
+    person may choose as well ("plan 2.md", "plan-Work-Laptop.md"): they count only when the original is among
+    `siblings`, the paths of the notes with the same id.
+    """
+    name = path.rsplit("/", 1)[-1]
+    stem, suffix = name[:-3], name[-3:]
+    for pattern in _CERTAIN_COPIES:
+        if match := pattern.fullmatch(stem):
+            return match["stem"] + suffix
+    others = {sibling.rsplit("/", 1)[-1] for sibling in siblings}
+    for pattern in _LIKELY_COPIES:
+        if (match := pattern.fullmatch(stem)) and match["stem"] + suffix in others:
+            return match["stem"] + suffix
+    return None
+
+
+def new_id(name: str, now: datetime) -> str:
+    """Make an id: `mem_`, the first 10 characters of a lower-case ULID (its milliseconds), `_`, a short slug.
+
+    Two notes of one name made in the same millisecond get the same id: whoever saves looks whether it is taken.
+    """
+    from ulid import ULID
+
+    slug = _slug(name, "_")[:ID_SLUG_CHARS].strip("_") or "note"
+    return f"mem_{str(ULID.from_datetime(now))[:10].lower()}_{slug}"
+
+
+def note_path(name: str, created: datetime) -> str:
+    """Return `YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows.
+
+    The date in front keeps the name clear of names that some systems reserve (`con`, `nul`).
+    """
+    week = (created.day - 1) // 7 + 1
+    date = f"{created:%Y-%m-%d}"
+    room = STEM_LIMIT_BYTES - len(date) - len("-.md")
+    slug = _cut(_slug(name, "-"), room).strip("-") or "note"
+    return f"{created:%Y/%m}/week{week}/{date}-{slug}.md"
+
+
+def _slug(name: str, joint: str) -> str:
+    """Lower-case letters, marks and digits of any script; everything between them becomes one `joint`."""
+    kept = (
+        c if unicodedata.category(c)[0] in "LMN" else " " for c in unicodedata.normalize("NFKC", name).lower()
+    )
+    return joint.join("".join(kept).split())
+
+
+def _cut(text: str, limit_bytes: int) -> str:
+    """Cut so that the UTF-8 form fits, never inside a character or between a letter and its marks."""
+    if len(text.encode()) <= limit_bytes:
+        return text
+    cut = text.encode()[:limit_bytes].decode(errors="ignore")
+    while cut and unicodedata.combining(text[len(cut)]):
+        cut = cut[:-1]
+    return cut
