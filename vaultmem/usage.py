@@ -1,0 +1,222 @@
+"""Usage events: what was hinted, suppressed and opened, as JSON lines, one append-only file per session.
+
+The files lie under `<memory root>/.vaultmem/events/`, because they cannot be rebuilt. They are also the only
+state that passive recall keeps between processes: a session's window of runs is read from the tail of its
+file. `docs/agents.md` documents the format. A damaged line is skipped; a prompt's text is never written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from hashlib import blake2b
+from pathlib import Path
+
+from vaultmem.hints import Run, Window
+
+FORMAT_VERSION = 1
+BLOCK_BYTES = 1 << 16
+TAIL_LIMIT_BYTES = 1 << 22
+"""A session's window is looked for in at most this much of its file."""
+
+
+class EventKind(StrEnum):
+    """What happened. Readers skip kinds they do not know."""
+
+    RUN_STARTED = "run_started"
+    """A user message came."""
+    QUERIED = "queried"
+    """A recall was made for a message; `turn` tells messages apart without saying what they said."""
+    HINTED = "hinted"
+    """A hint was put into the agent's context."""
+    SUPPRESSED = "suppressed"
+    """A hint was worth showing and was held back, because it had been shown lately."""
+    RECORDED = "recorded"
+    """A hint would have been given for a run's last message, when nothing can be given any more."""
+    OPENED = "opened"
+    """The agent opened a memory."""
+
+
+class Trigger(StrEnum):
+    """Whose message a recall was made for."""
+
+    USER = "user"
+    ASSISTANT = "assistant"
+    FINAL = "final"
+    TOOL = "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class UsageEvent:
+    """One line of a session's file. Fields that say nothing are left out of it."""
+
+    kind: EventKind
+    session: str
+    at: datetime
+    run: int = 0
+    """Counts the session's user messages from 1; 0 before the first."""
+    trigger: Trigger | None = None
+    id: str | None = None
+    score: float | None = None
+    rank: int | None = None
+    """1 is the best hint of its recall."""
+    turn: str | None = None
+    """Key of the message that was the query: a hash of it."""
+    client: str | None = None
+    project: str | None = None
+
+
+def turn_key(text: str) -> str:
+    """A short hash by which a message is known again; its text cannot be read from it."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def event_line(event: UsageEvent) -> bytes:
+    """The event as one line of JSON, line end included."""
+    fields = {
+        "v": FORMAT_VERSION,
+        "at": event.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "event": event.kind.value,
+        "session": event.session,
+        "run": event.run,
+        "trigger": event.trigger.value if event.trigger else None,
+        "id": event.id,
+        "score": None if event.score is None else round(event.score, 4),
+        "rank": event.rank,
+        "turn": event.turn,
+        "client": event.client,
+        "project": event.project,
+    }
+    present = {key: value for key, value in fields.items() if value is not None}
+    return json.dumps(present, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+def read_event(line: bytes) -> UsageEvent | None:
+    """The event of a line, or None when the line is damaged or speaks of something newer."""
+    try:
+        fields = json.loads(line)
+        return UsageEvent(
+            kind=EventKind(fields["event"]),
+            session=str(fields["session"]),
+            at=datetime.fromisoformat(fields["at"]),
+            run=int(fields.get("run", 0)),
+            trigger=Trigger(fields["trigger"]) if "trigger" in fields else None,
+            id=_text(fields.get("id")),
+            score=float(fields["score"]) if "score" in fields else None,
+            rank=int(fields["rank"]) if "rank" in fields else None,
+            turn=_text(fields.get("turn")),
+            client=_text(fields.get("client")),
+            project=_text(fields.get("project")),
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def events_folder(root: Path) -> Path:
+    """Where the sessions' files lie."""
+    return root / ".vaultmem" / "events"
+
+
+def session_name(session: str) -> str:
+    """A file name (without suffix) for a session id that a client made up; two ids never share one."""
+    if re.fullmatch(r"[A-Za-z0-9_-]{1,80}", session):
+        return session
+    kept = re.sub(r"[^A-Za-z0-9_-]+", "-", session)[:40].strip("-")
+    return (
+        f"{kept or 'session'}-{blake2b(session.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
+    )
+
+
+class SessionLog:
+    """The events of one session."""
+
+    def __init__(self, root: Path, session: str) -> None:
+        self.session = session
+        self.path = events_folder(root) / f"{session_name(session)}.jsonl"
+
+    def append(self, events: Iterable[UsageEvent]) -> None:
+        """Add events at the end of the file, in one write: other processes' lines are never torn.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        text = b"".join(event_line(event) for event in events)
+        if not text:
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, (b"\n" if _ends_torn(descriptor) else b"") + text)
+        finally:
+            os.close(descriptor)
+
+    def read(self) -> Iterator[UsageEvent]:
+        """Every readable event of the session, oldest first; nothing when it has no file."""
+        try:
+            with self.path.open("rb") as file:
+                yield from (event for line in file if (event := read_event(line)))
+        except FileNotFoundError:
+            return
+
+    def tail(self, runs: int) -> SessionTail:
+        """What the last `runs` runs (the current one counted) were given."""
+        return session_tail(self._last_lines(runs))
+
+    def _last_lines(self, runs: int) -> list[bytes]:
+        try:
+            with self.path.open("rb") as file:
+                size = file.seek(0, os.SEEK_END)
+                length = 0
+                while True:
+                    length = min(size, max(BLOCK_BYTES, length * 4), TAIL_LIMIT_BYTES)
+                    file.seek(size - length)
+                    lines = file.read(length).split(b"\n")[1 if length < size else 0 :]
+                    starts = sum(EventKind.RUN_STARTED.value.encode() in line for line in lines)
+                    if starts >= runs or length in (size, TAIL_LIMIT_BYTES):
+                        return lines
+        except FileNotFoundError:
+            return []
+
+
+def _ends_torn(descriptor: int) -> bool:
+    """A crash or a full disk left half a line at the end."""
+    size = os.lseek(descriptor, 0, os.SEEK_END)
+    return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTail:
+    """What passive recall must know of a session."""
+
+    window: Window = field(default_factory=Window)
+    run: int = 0
+    """The number of the run that is going on; 0 before the first user message."""
+    turns: frozenset[str] = frozenset()
+    """Keys of the messages of this run that a recall was made for."""
+
+
+def session_tail(lines: Iterable[bytes]) -> SessionTail:
+    """Fold lines, oldest first, into a window of runs. Damaged lines are skipped."""
+    runs: list[Run] = []
+    turns: set[str] = set()
+    number = 0
+    for event in filter(None, map(read_event, lines)):
+        if event.kind is EventKind.RUN_STARTED:
+            runs.append(Run())
+            turns.clear()
+            number = max(event.run, number + 1)
+        elif event.kind is EventKind.HINTED and event.id:
+            runs = runs or [Run()]
+            runs[-1] = Run((*runs[-1].hinted, event.id))
+        elif event.kind is EventKind.QUERIED and event.turn:
+            turns.add(event.turn)
+    return SessionTail(Window(tuple(runs)), number, frozenset(turns))
