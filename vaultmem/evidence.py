@@ -1,0 +1,183 @@
+"""What the stores say about the memories that a prompt may be about, exact for every one of them.
+
+A store only proposes: a memory that one of them names is read in both. Rows of another version than the
+catalog has on record for that store do not count, nor do vectors of text that an edit has removed while its
+own are pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from vaultmem.calibration import Calibration
+    from vaultmem.prompts import Prompt
+    from vaultmem.stores.dense import DenseHit, DenseRow
+    from vaultmem.stores.lexical import LexicalHit
+
+    Vectors = NDArray[np.float32]
+
+CANDIDATES_PER_STORE = 50
+"""How many memories (lexical) or texts (dense, per window) each store proposes."""
+
+
+class MemoryRow(Protocol):
+    """What recall reads of a note on record."""
+
+    @property
+    def note_key(self) -> int: ...
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def description(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def updated_at(self) -> str | None: ...
+    @property
+    def digest(self) -> str: ...
+    @property
+    def lexical_digest(self) -> str | None: ...
+    @property
+    def dense_digest(self) -> str | None: ...
+    @property
+    def in_conflict(self) -> bool: ...
+    @property
+    def chunk_hashes(self) -> frozenset[str]: ...
+
+
+class Memories(Protocol):
+    """The catalog, as recall sees it."""
+
+    def rows_by_key(self, keys: Collection[int]) -> Mapping[int, MemoryRow]: ...
+    def admitted_count(self) -> int: ...
+
+
+class Lexical(Protocol):
+    """The lexical store, as recall sees it."""
+
+    def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]: ...
+    def read(self, note_keys: Collection[int], terms: Sequence[str]) -> list[LexicalHit]: ...
+    def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]: ...
+    def statistics(self) -> tuple[int, int]: ...
+
+
+class Dense(Protocol):
+    """The dense store, as recall sees it."""
+
+    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[DenseHit]: ...
+    def rows(self, note_keys: Collection[int]) -> list[DenseRow]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What recall reads; with `dense`, `embed_query` or `calibration` missing it is lexical."""
+
+    memories: Memories
+    lexical: Lexical | None
+    dense: Dense | None = None
+    embed_query: Callable[[Sequence[str]], Vectors] | None = None
+    """Texts → raw unit vectors (n, d). An EmbedderError makes that one answer lexical."""
+    calibration: Calibration | None = None
+    check_hint: Callable[[MemoryRow], MemoryRow | None] = lambda row: row
+    """Looks at the note's file as it is now: the row to show, or None when the note is gone."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Passage:
+    """A vector's row and its centred cosine with each window of the prompt."""
+
+    row: DenseRow
+    cosines: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Evidence:
+    """All that is known about the candidates of one prompt, by note key."""
+
+    rows: Mapping[int, MemoryRow]
+    memories: int
+    """Admitted memories in the vault."""
+    passages: Mapping[int, list[Passage]]
+    counts: Mapping[int, LexicalHit]
+    documents: int
+    frequencies: Mapping[str, int]
+    average_length: float
+
+
+def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
+    """Centred unit vectors (windows, d) of a prompt; None where recall is lexical. Raises EmbedderError."""
+    if sources.dense is None or sources.embed_query is None or sources.calibration is None:
+        return None
+    raw = sources.embed_query([window.text for window in prompt.windows])
+    return sources.calibration.centre_queries(raw, [window.language for window in prompt.windows])
+
+
+def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidence:
+    """Let both stores propose memories, then read all of these in both."""
+    terms = list(dict.fromkeys(term for window in prompt.windows for term in window.terms))
+    proposed = _proposed(terms, vectors, sources)
+    rows = sources.memories.rows_by_key(proposed)
+    documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
+    return Evidence(
+        rows=rows,
+        memories=sources.memories.admitted_count(),
+        passages=_passages(rows, vectors, sources.dense),
+        counts=_counts(rows, terms, sources.lexical),
+        documents=documents,
+        frequencies=sources.lexical.document_frequencies(terms) if sources.lexical else {},
+        average_length=total_length / documents if documents else 0.0,
+    )
+
+
+def _proposed(terms: Sequence[str], vectors: Vectors | None, sources: Sources) -> set[int]:
+    keys: set[int] = set()
+    if sources.lexical is not None and terms:
+        keys |= {hit.note_key for hit in sources.lexical.search(terms, CANDIDATES_PER_STORE)}
+    if sources.dense is not None and vectors is not None:
+        for vector in vectors:
+            keys |= {hit.note_key for hit in sources.dense.nearest(vector, CANDIDATES_PER_STORE)}
+    return keys
+
+
+def _passages(
+    rows: Mapping[int, MemoryRow], vectors: Vectors | None, dense: Dense | None
+) -> dict[int, list[Passage]]:
+    import numpy as np
+
+    found: dict[int, list[Passage]] = {}
+    current = (
+        [] if vectors is None or dense is None else [r for r in dense.rows(rows) if _counts_for(r, rows)]
+    )
+    if vectors is None or not current:
+        return found
+    cosines = np.stack([row.vector for row in current]) @ vectors.T
+    for row, values in zip(current, cosines.tolist(), strict=True):
+        found.setdefault(row.note_key, []).append(Passage(row, tuple(values)))
+    return found
+
+
+def _counts_for(dense_row: DenseRow, rows: Mapping[int, MemoryRow]) -> bool:
+    """It is of the version on record, and its text is still in the note."""
+    row = rows[dense_row.note_key]
+    if dense_row.digest != row.dense_digest:
+        return False
+    return row.dense_digest == row.digest or dense_row.text_hash in row.chunk_hashes
+
+
+def _counts(
+    rows: Mapping[int, MemoryRow], terms: Sequence[str], lexical: Lexical | None
+) -> dict[int, LexicalHit]:
+    hits: Iterable[LexicalHit] = lexical.read(rows, terms) if lexical is not None and rows else ()
+    return {hit.note_key: hit for hit in hits if hit.digest == rows[hit.note_key].lexical_digest}

@@ -1,0 +1,214 @@
+"""query → candidates → Signals → score → verdicts → Hints: how a prompt finds its memories.
+
+A score depends on the notes and the prompt alone: `evidence` is exact for every candidate, `scoring` is
+arithmetic. The window of a long prompt that speaks best for a memory decides its score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from vaultmem import scoring
+from vaultmem.errors import EmbedderError
+from vaultmem.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
+from vaultmem.prompts import Prompt, read_prompt
+from vaultmem.scoring import ChunkSignal, Signals, Verdict
+
+__all__ = ["Candidate", "Hint", "Mode", "Recall", "Sources", "recall"]
+
+
+class Mode(StrEnum):
+    """Which signals an answer was made of; NONE: the query said nothing that could be looked up."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """One line for the agent."""
+
+    id: str
+    score: float
+    name: str
+    description: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that was considered, with the parts of its score and what became of it."""
+
+    id: str
+    score: float
+    verdict: Verdict
+    signals: Signals
+    path: str
+    name: str
+    description: str
+    note_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answer to a query: hints best first, candidates best first."""
+
+    query: str
+    hints: tuple[Hint, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    mode: Mode = Mode.NONE
+    trouble: str = ""
+    """Why a signal is missing that should be there, in one line; empty when all is well."""
+
+
+def recall(
+    query: str,
+    sources: Sources,
+    *,
+    limit: int = 3,
+    min_score: float = scoring.DEFAULT_MIN_SCORE,
+    project: str | None = None,
+    suppressed: Collection[str] = (),
+    now: datetime | None = None,
+) -> Recall:
+    """Answer a query. One that says nothing gets neither hints nor candidates; a `limit` below 1 gives no
+    hints.
+
+    `project` and `now` move the bonuses (`project/P` tags, recency). `suppressed` ids are candidates, never
+    hints. A failing embedder makes the answer lexical and is told as `trouble`. Raises StoreError.
+    """
+    prompt = read_prompt(query)
+    if not prompt.windows:
+        return Recall(query)
+    try:
+        vectors, trouble = embed_prompt(prompt, sources), ""
+    except EmbedderError as error:
+        vectors, trouble = None, str(error)
+    evidence = gather(prompt, vectors, sources)
+    ranked = _rank(prompt, evidence, project, now or datetime.now(UTC))
+    candidates = tuple(_judge(ranked, sources, limit, min_score, frozenset(suppressed)))
+    hints = tuple(
+        Hint(c.id, c.score, c.name, c.description, c.path) for c in candidates if c.verdict is Verdict.HINTED
+    )
+    return Recall(query, hints, candidates, _mode(vectors is not None, sources.lexical is not None), trouble)
+
+
+def _mode(has_dense: bool, has_lexical: bool) -> Mode:
+    if has_dense:
+        return Mode.HYBRID if has_lexical else Mode.DENSE
+    return Mode.LEXICAL if has_lexical else Mode.NONE
+
+
+# --- ranking --------------------------------------------------------------------------------------------
+
+
+def _rank(
+    prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
+) -> list[tuple[MemoryRow, Signals]]:
+    """Every candidate that any signal speaks of, best first, equal scores by id; each id once."""
+    scored = [
+        (row, _signals(key, prompt, evidence)) for key, row in evidence.rows.items() if row.id is not None
+    ]
+    scored = [
+        (row, signals) for row, signals in scored if signals.dense is not None or signals.bm25 is not None
+    ]
+    scored.sort(key=lambda pair: (-pair[1].score, pair[0].id, pair[0].path))
+    first_of_id: dict[str | None, tuple[MemoryRow, Signals]] = {}
+    for pair in scored:
+        first_of_id.setdefault(pair[0].id, pair)
+    return list(first_of_id.values())
+
+
+def _signals(key: int, prompt: Prompt, evidence: Evidence) -> Signals:
+    """The signals from the window that speaks best for this memory."""
+    every = (_of_window(key, number, prompt, evidence) for number in range(len(prompt.windows)))
+    return max(every, key=lambda signals: signals.score)
+
+
+def _of_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> Signals:
+    passages = evidence.passages.get(key)
+    hit = evidence.counts.get(key)
+    signals = Signals() if not passages else _dense_signals(passages, window, prompt, evidence)
+    if hit is not None:
+        terms = prompt.windows[window].terms
+        idf = {
+            t: scoring.inverse_frequency(evidence.documents, evidence.frequencies.get(t, 0)) for t in terms
+        }
+        best = scoring.attainable(idf.values())
+        share = scoring.bm25(hit.counts, hit.length, evidence.average_length, idf) / best if best else 0.0
+        matched = tuple(term for term in terms if term in hit.counts)
+        calibrate = scoring.calibrated_lexical if passages else scoring.lexical_alone
+        signals = replace(signals, bm25=calibrate(share), terms=matched)
+    elif signals.dense is not None:
+        signals = replace(signals, dense=scoring.dense_alone(signals.dense))
+    return signals
+
+
+def _dense_signals(passages: list[Passage], window: int, prompt: Prompt, evidence: Evidence) -> Signals:
+    def cosine(passage: Passage) -> float:
+        return max(0.0, passage.cosines[window])
+
+    metadata = [cosine(p) for p in passages if p.row.part == "metadata"]
+    body = sorted(
+        (p for p in passages if p.row.part != "metadata"), key=lambda p: (-cosine(p), p.row.ordinal)
+    )
+    weights = scoring.body_weights(len(body))
+    chunks = tuple(
+        ChunkSignal(p.row.text, p.row.heading, p.row.line_start, p.row.line_end, cosine(p), weight)
+        for p, weight in zip(body, weights, strict=False)
+    )
+    dense_metadata = max(metadata, default=None)
+    dense_body = sum(chunk.weight * chunk.cosine for chunk in chunks) if chunks else None
+    threshold = scoring.dense_threshold(evidence.memories, len(prompt.windows))
+    best = max(dense_metadata or 0.0, dense_body or 0.0)
+    return Signals(dense_metadata, dense_body, scoring.calibrated_dense(best, threshold), chunks=chunks)
+
+
+# --- verdicts -------------------------------------------------------------------------------------------
+
+
+def _judge(
+    ranked: list[tuple[MemoryRow, Signals]],
+    sources: Sources,
+    limit: int,
+    min_score: float,
+    suppressed: frozenset[str],
+) -> Iterator[Candidate]:
+    """The candidates with their verdicts; the file of each that is about to be a hint is looked at first."""
+    free = max(0, limit)
+    for row, signals in ranked:
+        shown = row
+        verdict = _verdict(row, signals.score, min_score, suppressed, free)
+        if verdict is Verdict.HINTED:
+            checked = sources.check_hint(row)
+            if checked is None or checked.id is None:
+                continue
+            shown, verdict = checked, _verdict(checked, signals.score, min_score, suppressed, free)
+        free -= verdict is Verdict.HINTED
+        yield _candidate(shown, signals, verdict)
+
+
+def _candidate(row: MemoryRow, signals: Signals, verdict: Verdict) -> Candidate:
+    return Candidate(
+        row.id or "", signals.score, verdict, signals, row.path, row.name, row.description, row.note_key
+    )
+
+
+def _verdict(
+    row: MemoryRow, score: float, min_score: float, suppressed: Collection[str], free: int
+) -> Verdict:
+    """What the note's own facts forbid comes first, then the score, then suppression and the limit."""
+    verdicts: Mapping[Verdict, bool] = {
+        Verdict.CONFLICT: row.in_conflict,
+        Verdict.DEPRECATED: row.status != "active",
+        Verdict.NO_DESCRIPTION: not row.description,
+        Verdict.BELOW_THRESHOLD: score < min_score or score <= 0,
+        Verdict.SUPPRESSED: row.id in suppressed,
+        Verdict.OVER_LIMIT: free < 1,
+    }
+    return next((verdict for verdict, holds in verdicts.items() if holds), Verdict.HINTED)

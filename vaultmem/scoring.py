@@ -1,0 +1,163 @@
+"""Signals → score: every constant of recall, and the arithmetic between them. Pure.
+
+    score = clip01( (0.7 · dense + 0.3 · bm25) / (weights of the signals that exist) + Σ bonus )
+
+`dense` and `bm25` are calibrated to 0..1 so that a memory exactly at the dense threshold scores 0.5 without
+any lexical evidence, and lexical evidence only ever adds. `docs/recall.md` tells where each constant comes
+from.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+DEFAULT_MIN_SCORE = 0.5
+"""A memory that scores less is no hint."""
+
+DENSE_WEIGHT = 0.7
+LEXICAL_WEIGHT = 0.3
+
+BODY_WEIGHTS = (0.65, 0.25, 0.10)
+"""Of the best body chunks of a note; renormalised when it has fewer."""
+
+DENSE_THRESHOLD = 0.32
+"""Centred cosine from which a memory is worth a hint, in a vault of REFERENCE_SIZE memories."""
+SIZE_SLOPE = 0.02
+"""Growth of the threshold with ln(memories): the best of many strangers looks better than the best of few."""
+REFERENCE_SIZE = 200
+SMALLEST_SIZE = 10
+DENSE_RANGE = 0.15
+"""Centred cosine above the threshold within which tanh saturates."""
+AT_THRESHOLD = DEFAULT_MIN_SCORE / DENSE_WEIGHT
+"""Calibrated dense value at the threshold: 5/7, so that 0.7 · 5/7 = 0.5."""
+
+K1 = 1.2
+B = 0.75
+LEXICAL_FLOOR = 0.2
+"""Share of the attainable BM25 that a memory shares with a query by chance."""
+LEXICAL_ALONE_THRESHOLD = 0.4
+"""Share of the attainable BM25 that is worth a hint when there are no vectors."""
+
+_CJK = re.compile(r"[\u3400-\u9fff]")
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
+
+
+class Verdict(StrEnum):
+    """What became of a candidate. `DEPRECATED` stands for every status that is not active."""
+
+    HINTED = "hinted"
+    BELOW_THRESHOLD = "below_threshold"
+    OVER_LIMIT = "over_limit"
+    SUPPRESSED = "suppressed"
+    DEPRECATED = "deprecated"
+    CONFLICT = "conflict"
+    NO_DESCRIPTION = "no_description"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSignal:
+    """A body chunk that took part in a score: its centred cosine (0..1) and its weight in `dense_body`."""
+
+    text: str
+    heading: str
+    line_start: int
+    line_end: int
+    cosine: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """The parts of a score. `dense` and `bm25` are calibrated; None means that the signal was not to be had.
+
+    `dense_metadata` and `dense_body` are centred cosines, 0..1; `terms` are the query's terms found in the
+    note.
+    """
+
+    dense_metadata: float | None = None
+    dense_body: float | None = None
+    dense: float | None = None
+    bm25: float | None = None
+    bonus: Mapping[str, float] = field(default_factory=dict)
+    chunks: tuple[ChunkSignal, ...] = ()
+    terms: tuple[str, ...] = ()
+
+    @property
+    def score(self) -> float:
+        """What the signals add up to, 0..1."""
+        return total(self.dense, self.bm25, self.bonus.values())
+
+
+def language(text: str) -> str:
+    """`zh` when CJK characters outnumber half the Latin words, else `en`; mixed text counts as Chinese."""
+    return "zh" if len(_CJK.findall(text)) > 0.5 * len(_LATIN_WORD.findall(text)) else "en"
+
+
+def total(dense: float | None, bm25: float | None, bonuses: Iterable[float] = ()) -> float:
+    """The score of calibrated signals and bonuses, clipped to 0..1; 0 when no signal exists."""
+    weighted = [(w, s) for w, s in ((DENSE_WEIGHT, dense), (LEXICAL_WEIGHT, bm25)) if s is not None]
+    base = sum(w * s for w, s in weighted) / sum(w for w, _ in weighted) if weighted else 0.0
+    return min(1.0, max(0.0, base + sum(bonuses)))
+
+
+# --- dense ----------------------------------------------------------------------------------------------
+
+
+def body_weights(chunks: int) -> tuple[float, ...]:
+    """The weights of the best `chunks` body chunks: at most three, and they sum to 1."""
+    weights = BODY_WEIGHTS[:chunks]
+    return tuple(weight / sum(weights) for weight in weights)
+
+
+def dense_threshold(memories: int, windows: int = 1) -> float:
+    """The centred cosine worth a hint among `memories` when a query is read in `windows` windows."""
+    tries = max(memories, SMALLEST_SIZE) * windows
+    return DENSE_THRESHOLD + SIZE_SLOPE * math.log(tries / REFERENCE_SIZE)
+
+
+def calibrated_dense(cosine: float, threshold: float) -> float:
+    """Centred cosine → 0..1: linear up to the threshold (5/7 there), then towards 1 by tanh."""
+    if cosine < threshold:
+        return max(0.0, cosine) / threshold * AT_THRESHOLD
+    return AT_THRESHOLD + (1 - AT_THRESHOLD) * math.tanh((cosine - threshold) / DENSE_RANGE)
+
+
+def dense_alone(dense: float) -> float:
+    """The dense signal where no lexical signal exists: the score it would have without a matching word."""
+    return DENSE_WEIGHT * dense
+
+
+# --- lexical --------------------------------------------------------------------------------------------
+
+
+def inverse_frequency(documents: int, frequency: int) -> float:
+    """How telling a term in `frequency` of `documents` is (Robertson and Sparck Jones, never below 0)."""
+    return math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+
+def bm25(counts: Mapping[str, int], length: int, average_length: float, idf: Mapping[str, float]) -> float:
+    """Okapi BM25 of a document's `counts` of query terms; `length` is in terms."""
+    norm = K1 * (1 - B + B * length / average_length) if average_length else K1
+    return sum(idf[term] * count * (K1 + 1) / (count + norm) for term, count in counts.items() if term in idf)
+
+
+def attainable(idf: Iterable[float]) -> float:
+    """The BM25 that no document can exceed for a query with these terms."""
+    return (K1 + 1) * sum(idf)
+
+
+def calibrated_lexical(share: float) -> float:
+    """Share of the attainable BM25 → 0..1; what words share by chance counts nothing."""
+    return min(1.0, max(0.0, share - LEXICAL_FLOOR) / (1 - LEXICAL_FLOOR))
+
+
+def lexical_alone(share: float) -> float:
+    """The lexical signal where no dense one exists: 0.5 at LEXICAL_ALONE_THRESHOLD, 1 at the attainable."""
+    bar = LEXICAL_ALONE_THRESHOLD
+    if share < bar:
+        return DEFAULT_MIN_SCORE * max(0.0, share) / bar
+    return DEFAULT_MIN_SCORE + (1 - DEFAULT_MIN_SCORE) * min(1.0, (share - bar) / (1 - bar))
