@@ -252,6 +252,11 @@ class Vault:
 
     # -------------------------------------------------------------------------------------- inside
 
+    def identity(self) -> str:
+        """Tell this folder from another one at the same path. Raises RootMissingError."""
+        device, inode = self._root_identity()
+        return f"{device}:{inode}"
+
     def _root_identity(self) -> tuple[int, int]:
         try:
             status = self.root.stat()

@@ -70,8 +70,12 @@ class Known:
     digest: str
     id: str | None
     is_known: bool
-    needs_indexing: bool
-    """The lexical store does not hold the digest on record."""
+    lexical_digest: str | None
+
+    @property
+    def needs_indexing(self) -> bool:
+        """The lexical store does not hold the digest on record."""
+        return self.id is not None and self.lexical_digest != self.digest
 
     @property
     def is_settled(self) -> bool:
@@ -200,7 +204,7 @@ class Catalog:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             if self._writable:
                 connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = NORMAL")  # a lost commit is a note that is synced again
+            connection.execute("PRAGMA synchronous = FULL")  # what is vouched for must not outrun, nor lag, the stores
             self._local.connection = connection
             with self._connections_lock:
                 self._connections.append(connection)
@@ -264,8 +268,7 @@ class Catalog:
     def known(self, scope: Sequence[str] | None = None) -> dict[str, Known]:
         """Path to facts, of every note or of those at or under the paths in `scope`."""
         sql = (
-            "SELECT note_key, path, size, mtime_ns, ctime_ns, inode, digest, id, is_known,"
-            " (id IS NOT NULL AND lexical_digest IS NOT digest) FROM notes"
+            "SELECT note_key, path, size, mtime_ns, ctime_ns, inode, digest, id, is_known, lexical_digest FROM notes"
         )
         with _as_store_error(self._path):
             if scope is None:
@@ -273,7 +276,7 @@ class Catalog:
             else:
                 rows = [row for path in scope for row in self._under(sql, path)]
         return {
-            r[1]: Known(r[0], r[1], FileStat(r[2], r[3], r[4], r[5]), r[6], r[7], bool(r[8]), bool(r[9])) for r in rows
+            r[1]: Known(r[0], r[1], FileStat(r[2], r[3], r[4], r[5]), r[6], r[7], bool(r[8]), r[9]) for r in rows
         }
 
     def _under(self, sql: str, path: str) -> list[tuple[Any, ...]]:

@@ -1,0 +1,196 @@
+"""The state dir, opened: the catalog, the live generation of each store, and the kept vectors.
+
+All of it is derived and may be deleted at any moment. A store's folder carries a number, its generation; the catalog
+names the live one. What is torn, foreign or made by another rule is left where it is and the next generation is
+begun beside it, so that readers are never pulled off what they hold.
+
+`dense-N/` and `lexical-N/` belong to the catalog; without a usable catalog they mean nothing and are made anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+
+from vaultmem.errors import StoreError
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.vectors import VectorStore
+
+CATALOG_FILE = "catalog.sqlite"
+VECTORS_FILE = "vectors.sqlite"
+
+
+class StoreName(StrEnum):
+    """The two derived stores."""
+
+    LEXICAL = "lexical"
+    DENSE = "dense"
+
+
+class Caches:
+    """One process's handles on a state dir. One thread at a time, but for the catalog.
+
+    A writer makes what is missing and replaces what cannot be used. A reader that finds nothing usable has a catalog
+    of None and stores of None: there is nothing to recall yet.
+    """
+
+    def __init__(self, state_dir: Path, *, writable: bool) -> None:
+        self.state_dir = state_dir
+        self._writable = writable
+        self._lexical: tuple[int, LexicalStore] | None = None
+        self._dense: tuple[int, DenseStore] | None = None
+        self._vectors: VectorStore | None = None
+        if writable:
+            state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.catalog = self._open_catalog()
+
+    def _open_catalog(self) -> Catalog:
+        path = self.state_dir / CATALOG_FILE
+        try:
+            return Catalog(path, writable=self._writable)
+        except StoreError:
+            if not self._writable:
+                raise
+        for name in (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm"):
+            (self.state_dir / name).unlink(missing_ok=True)
+        return Catalog(path, writable=True)
+
+    def close(self) -> None:
+        """Let go of every handle."""
+        for store in (self._lexical, self._dense):
+            if store is not None:
+                store[1].close()
+        if self._vectors is not None:
+            self._vectors.close()
+        self.catalog.close()
+        self._lexical = self._dense = self._vectors = None
+
+    # --- generations
+
+    def generation(self, store: StoreName) -> int:
+        """The number of the live generation; 0 when there never was one."""
+        return int(self.catalog.meta(f"{store}_generation") or 0)
+
+    def made_with(self, store: StoreName) -> str | None:
+        """The fingerprint of the rules that the live generation was made with."""
+        return self.catalog.meta(f"{store}_made_with")
+
+    def folder(self, store: StoreName, generation: int) -> Path:
+        """Where a generation lies."""
+        return self.state_dir / f"{store}-{generation}"
+
+    def begin(self, store: StoreName, made_with: str, *, dimension: int = 0) -> None:
+        """Make an empty next generation and let it be the live one: what it lacks is pending."""
+        number = self._clear_next(store)
+        if store is StoreName.LEXICAL:
+            LexicalStore(self.folder(store, number), writable=True).close()
+        else:
+            DenseStore(self.folder(store, number), dimension, writable=True).close()
+        with self.catalog.transaction():
+            self._name_live(store, number, made_with, dimension)
+            self.catalog.forget_digests(store)
+
+    @contextmanager
+    def next_lexical(self, made_with: str) -> Iterator[tuple[LexicalStore, NextGeneration]]:
+        """A generation to fill beside the live one; it becomes live when `switch()` of the second value is called."""
+        number = self._clear_next(StoreName.LEXICAL)
+        store = LexicalStore(self.folder(StoreName.LEXICAL, number), writable=True)
+        try:
+            yield store, NextGeneration(self, StoreName.LEXICAL, number, made_with)
+        finally:
+            store.close()
+
+    def _clear_next(self, store: StoreName) -> int:
+        number = self.generation(store) + 1
+        shutil.rmtree(self.folder(store, number), ignore_errors=True)
+        return number
+
+    def _name_live(self, store: StoreName, number: int, made_with: str, dimension: int) -> None:
+        self.catalog.set_meta(f"{store}_generation", str(number))
+        self.catalog.set_meta(f"{store}_made_with", made_with)
+        self.catalog.set_meta(f"{store}_dimension", str(dimension))
+
+    def sweep_folders(self) -> None:
+        """Delete generations that are not live. Readers that still hold one see the new number at their next query."""
+        for store in StoreName:
+            live = self.folder(store, self.generation(store))
+            for folder in self.state_dir.glob(f"{store}-*"):
+                if folder != live:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+    # --- the live stores
+
+    @property
+    def lexical(self) -> LexicalStore | None:
+        """The live lexical store, or None when there is none yet.
+
+        Raises:
+            StoreError: it is torn or foreign.
+        """
+        number = self.generation(StoreName.LEXICAL)
+        if self._lexical is not None and self._lexical[0] != number:
+            self._lexical[1].close()
+            self._lexical = None
+        if self._lexical is None and number:
+            store = LexicalStore(self.folder(StoreName.LEXICAL, number), writable=self._writable)
+            self._lexical = number, store
+        return self._lexical[1] if self._lexical else None
+
+    @property
+    def dense(self) -> DenseStore | None:
+        """The live dense store, or None when there is none yet.
+
+        Raises:
+            StoreError: it is torn or foreign.
+        """
+        number = self.generation(StoreName.DENSE)
+        if self._dense is not None and self._dense[0] != number:
+            self._dense[1].close()
+            self._dense = None
+        if self._dense is None and number:
+            dimension = int(self.catalog.meta("dense_dimension") or 0)
+            store = DenseStore(self.folder(StoreName.DENSE, number), dimension, writable=self._writable)
+            self._dense = number, store
+        return self._dense[1] if self._dense else None
+
+    @property
+    def vectors(self) -> VectorStore | None:
+        """The kept vectors; None for a reader while there are none. A writer replaces a file that cannot be used."""
+        if self._vectors is None:
+            path = self.state_dir / VECTORS_FILE
+            try:
+                self._vectors = VectorStore.open(path, writable=self._writable)
+            except StoreError:
+                if not self._writable:
+                    return None
+                for name in (VECTORS_FILE, f"{VECTORS_FILE}-wal", f"{VECTORS_FILE}-shm"):
+                    (self.state_dir / name).unlink(missing_ok=True)
+                self._vectors = VectorStore.open(path, writable=True)
+        return self._vectors
+
+    def drop_handles(self) -> None:
+        """Forget the open stores, so that the next use opens them again."""
+        for store in (self._lexical, self._dense):
+            if store is not None:
+                with contextlib.suppress(StoreError):
+                    store[1].close()
+        self._lexical = self._dense = None
+
+
+class NextGeneration:
+    """A generation that is being filled beside the live one."""
+
+    def __init__(self, caches: Caches, store: StoreName, number: int, made_with: str) -> None:
+        self._caches, self._store, self._number, self._made_with = caches, store, number, made_with
+
+    def switch(self, versions: dict[int, str]) -> None:
+        """Make it the live one. `versions` are the note_key and digest of what it holds. Inside a transaction."""
+        self._caches._name_live(self._store, self._number, self._made_with, 0)
+        self._caches.catalog.forget_digests(self._store)
+        self._caches.catalog.set_digests(self._store, dict(versions))

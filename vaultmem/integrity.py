@@ -1,0 +1,124 @@
+"""Whether the stores hold what the catalog says, and making it so.
+
+The catalog vouches for one version (digest) of each note in each store. Anything else in a store is a leftover of an
+interrupted sync; anything vouched for that is not there, or not there exactly as often as it should be, is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from vaultmem.caches import Caches, StoreName
+from vaultmem.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a change of rules, or a broken store, asks of the next sync."""
+
+    read_everything: bool
+    rebuild_lexical: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """How one store differs from the catalog, as (note_key, digest) versions."""
+
+    leftovers: frozenset[tuple[int, str]]
+    """In the store, but not vouched for."""
+    missing: frozenset[tuple[int, str]]
+    """Vouched for, but not in the store."""
+    miscounted: frozenset[tuple[int, str]]
+    """In the store with too many or too few rows."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Store and catalog agree."""
+        return not (self.leftovers or self.missing or self.miscounted)
+
+    def __str__(self) -> str:
+        return f"{len(self.leftovers)} leftover, {len(self.missing)} missing, {len(self.miscounted)} miscounted"
+
+
+def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> Rules:
+    """Finish what an interrupted sync left behind, and see whether the rules are still those of the caches.
+
+    A store that cannot be read counts as broken; it is rebuilt beside itself.
+    """
+    same_rules = caches.catalog.meta("note_rules") == note_rules
+    try:
+        is_usable = caches.lexical is not None and caches.made_with(StoreName.LEXICAL) == lexical_rules
+        if is_usable and is_unfinished(caches):
+            sweep(caches)
+            set_unfinished(caches, False)
+    except StoreError:
+        is_usable = False
+    rebuild = not (is_usable and same_rules)
+    return Rules(read_everything=rebuild, rebuild_lexical=rebuild)
+
+
+def rules_applied(caches: Caches, note_rules: str) -> None:
+    """Record that every row was made by these rules."""
+    with caches.catalog.transaction():
+        caches.catalog.set_meta("note_rules", note_rules)
+
+
+def is_unfinished(caches: Caches) -> bool:
+    """A sync was interrupted while it changed a store."""
+    return caches.catalog.meta("unfinished") is not None
+
+
+def set_unfinished(caches: Caches, unfinished: bool) -> None:
+    """Record, before a store is touched, that a kill would leave rows nobody vouches for; and that all is well again."""
+    with caches.catalog.transaction():
+        caches.catalog.set_meta("unfinished", "1" if unfinished else None)
+
+
+def condemn(caches: Caches, store: StoreName) -> None:
+    """Record that the live generation of `store` cannot be used: the next sync begins another."""
+    caches.drop_handles()
+    with caches.catalog.transaction():
+        caches.catalog.set_meta(f"{store}_made_with", "condemned")
+
+
+def compare(caches: Caches, store: StoreName) -> Disagreement:
+    """How `store` differs from what the catalog vouches for.
+
+    Raises:
+        StoreError: the store cannot be read.
+    """
+    vouched = caches.catalog.versions(store)
+    opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+    present = {} if opened is None else opened.versions()
+    expected = {(key, digest) for key, digest in vouched.items()}
+    rows = caches.catalog.chunk_counts() if store is StoreName.DENSE else {}
+    miscounted = {
+        version for version in expected & present.keys() if present[version] != (rows.get(version[0], 1) or 1)
+    }
+    if store is StoreName.DENSE:  # a pending note's rows are those of an older text, whose count nobody knows
+        pending = {row.note_key for row in caches.catalog.rows(where="dense_digest IS NOT digest")}
+        miscounted = {version for version in miscounted if version[0] not in pending}
+    return Disagreement(
+        leftovers=frozenset(present.keys() - expected),
+        missing=frozenset(expected - present.keys()),
+        miscounted=frozenset(miscounted),
+    )
+
+
+def sweep(caches: Caches) -> dict[StoreName, Disagreement]:
+    """Delete leftovers, and take back the word for what is missing or miscounted, so that it is made again.
+
+    Returns what was found. Raises StoreError when a store cannot be read.
+    """
+    found = {}
+    for store in StoreName:
+        found[store] = difference = compare(caches, store)
+        if difference.is_empty:
+            continue
+        wrong = difference.missing | difference.miscounted
+        with caches.catalog.transaction():
+            caches.catalog.set_digests(store, {key: None for key, _ in wrong})
+        opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+        if opened is not None:
+            opened.delete(difference.leftovers | difference.miscounted)
+    return found

@@ -1,0 +1,332 @@
+"""Sync: make the catalog and the lexical store agree with the files. Vectors follow in `filling`.
+
+Read top to bottom: look (stat only), read what differs, plan, apply. Safe to be killed anywhere: a store's rows count
+only once the catalog vouches for them, and an interrupted sync is finished, leftovers swept, by the next one.
+The caller holds the writer's lock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from vaultmem import integrity
+from vaultmem.caches import Caches, StoreName
+from vaultmem.changes import (
+    NO_FILE,
+    Change,
+    Differences,
+    Plan,
+    Reading,
+    as_unknown,
+    compare,
+    is_half_written,
+    plan_changes,
+)
+from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
+from vaultmem.errors import NoteNotFoundError, RootMissingError, StoreError
+from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
+from vaultmem.notes import Note
+from vaultmem.scoring import language
+from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
+from vaultmem.stores.lexical import LexicalDoc, LexicalStore
+from vaultmem.terms import TERMS, document_terms
+from vaultmem.vault import FileStat, Snapshot, Vault
+
+PARSER = "notes-1"
+"""Raise it when the reading of a note's fields changes: every note is then read again."""
+
+SETTLE_NS = 1_500_000_000
+"""A good note that stops being one is given this long, in case somebody is in the middle of saving it."""
+
+NAMED_PATHS = 1_000
+LANGUAGE_SAMPLE_CHARS = 4_000
+NOTES_PER_COMMIT = 2_000
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a sync did, and which paths want a second look in a moment."""
+
+    report: SyncReport
+    unsettled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A note on its way into the caches."""
+
+    record: NoteRecord
+    doc_terms: Mapping[str, int] | None
+    """None when the note has no usable id and so belongs in no store."""
+
+
+def sync(
+    caches: Caches,
+    vault: Vault,
+    *,
+    scope: Iterable[str] | None = None,
+    full: bool = False,
+    deadline: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> Outcome:
+    """Bring catalog and lexical store up to date with `scope` (paths relative to the root; None is everything).
+
+    `full` distrusts stat values and hashes every file. Past `deadline` (of time.monotonic) no further note is read:
+    what was not read stays different and is found again by the next sync.
+
+    Raises:
+        RootMissingError: the root is gone, cannot be listed, or was replaced by an empty folder.
+        StoreError: the caches cannot be written.
+    """
+    started = time.perf_counter()
+    rules = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
+    full, scope = full or rules.read_everything, None if rules.read_everything else scope
+    snapshot, known = _look(caches, vault, scope, full=full, on_progress=on_progress)
+    differences = compare(snapshot, known, full=full)
+    scanned = time.perf_counter()
+    readings, skipped = _read(vault, snapshot, differences, deadline, on_progress)
+    plan = plan_changes(differences if not skipped else replace(differences, gone=()), readings, known)
+    plan, unsettled = _hold_back_half_written(plan, time.time_ns())
+    planned = time.perf_counter()
+    if rules.rebuild_lexical:
+        _apply_with_new_lexical(caches, plan, readings, known, on_progress)
+    elif not plan.is_empty:
+        _apply(caches, plan, on_progress)
+    if scope is None and not skipped:
+        _note_scan(caches, vault)
+    ended = time.perf_counter()
+    report = SyncReport(
+        scanned=len(snapshot.files) + len(set(snapshot.placeholders) - snapshot.files.keys()),
+        unchanged=plan.unchanged + len(plan.touched),
+        added=len(plan.added),
+        updated=len(plan.updated),
+        moved=len(plan.moved),
+        deleted=len(plan.deleted),
+        unreadable=len(plan.unknown),
+        seconds=SyncSeconds(
+            scan=scanned - started, plan=planned - scanned, lexical=ended - planned, total=ended - started
+        ),
+        paths=_named(plan),
+    )
+    return Outcome(report, unsettled)
+
+
+def _look(
+    caches: Caches, vault: Vault, scope: Iterable[str] | None, *, full: bool, on_progress: OnProgress | None
+) -> tuple[Snapshot, dict[str, Known]]:
+    paths = None if scope is None else sorted(set(scope))
+    if on_progress:
+        on_progress(Progress(Phase.SCANNING, 0, 0))
+    snapshot = vault.scan(paths)
+    known = caches.catalog.known(paths)
+    if paths is None and known and not full and not snapshot.files and not snapshot.unknown:
+        refuse_replaced_root(caches, vault)
+    return snapshot, known
+
+
+def refuse_replaced_root(caches: Caches, vault: Vault) -> None:
+    """An empty folder in the place of the known root is a drive that is not mounted, not a vault without notes.
+
+    Raises:
+        RootMissingError: the folder is not the one that held the notes.
+    """
+    recorded, now = caches.catalog.meta("root_identity"), vault.identity()
+    if recorded is not None and recorded != now:
+        raise RootMissingError(
+            f"the memory root {vault.root} was replaced by an empty folder",
+            advice="Mount or restore it; if the notes are really gone, run `vaultmem sync --full`.",
+        )
+
+
+def _note_scan(caches: Caches, vault: Vault) -> None:
+    now = f"{time.time():.3f}"
+    with caches.catalog.transaction():
+        caches.catalog.set_meta("last_scan_at", now)
+        if caches.catalog.meta("root_identity") != vault.identity():
+            caches.catalog.set_meta("root_identity", vault.identity())
+
+
+def _read(
+    vault: Vault,
+    snapshot: Snapshot,
+    differences: Differences,
+    deadline: float | None,
+    on_progress: OnProgress | None,
+) -> tuple[list[Reading], int]:
+    """Every note that differs, as far as the time goes; and how many were not read."""
+    readings, total = list[Reading](), len(differences.to_read)
+    for number, path in enumerate(differences.to_read):
+        if deadline is not None and time.monotonic() > deadline:
+            return readings, total - number
+        if on_progress and number % 50 == 0:
+            on_progress(Progress(Phase.READING, number, total))
+        reading = read_note(vault, path, snapshot.files.get(path))
+        if reading is not None:
+            readings.append(reading)
+    return readings, 0
+
+
+def read_note(vault: Vault, path: str, seen: FileStat | None = None) -> Reading | None:
+    """The note at `path` with its stat values (`seen` by the scan where it cannot be opened).
+
+    None when it vanished meanwhile: the next scan tells.
+    """
+    try:
+        note, stat = vault.read_note(path)
+    except NoteNotFoundError:
+        return None
+    return Reading(note, stat or seen or NO_FILE)
+
+
+def _hold_back_half_written(plan: Plan, now_ns: int) -> tuple[Plan, tuple[str, ...]]:
+    held = [change for change in plan.updated if is_half_written(change, now_ns, SETTLE_NS)]
+    if not held:
+        return plan, ()
+    updated = tuple(change for change in plan.updated if change not in held)
+    unknown = plan.unknown + tuple(as_unknown(change) for change in held)
+    return replace(plan, updated=updated, unknown=unknown), tuple(c.reading.note.path for c in held)
+
+
+def _named(plan: Plan) -> tuple[str, ...]:
+    paths = [change.reading.note.path for change in plan.written] + [gone.path for gone in plan.deleted]
+    return tuple(sorted(paths)[:NAMED_PATHS])
+
+
+# --- applying
+
+
+def prepare_note(change: Change) -> Prepared:
+    """What the caches will say of a note."""
+    note, known = change.reading.note, change.known
+    record = NoteRecord(
+        note_key=known.note_key if known else None,
+        path=note.path,
+        stat=change.reading.stat,
+        digest=note.digest,
+        id=note.id,
+        name=note.name,
+        description=note.description,
+        tags=note.tags,
+        status=note.status,
+        created_at=note.created_at,
+        updated_at=note.updated_at,
+        language=language(f"{note.name} {note.description} {note.body[:LANGUAGE_SAMPLE_CHARS]}"),
+        problems=note.problems,
+        is_known=note.is_known,
+        chunks=chunk_refs(note) if note.id else (),
+    )
+    terms = document_terms(note.name, note.description, note.tags, note.body) if note.id else None
+    return Prepared(record, terms)
+
+
+def chunk_refs(note: Note) -> tuple[ChunkRef, ...]:
+    """The texts of a note that get a vector, by hash."""
+    metadata = ChunkRef("metadata", 0, text_hash(metadata_text(note.name, note.description, note.tags)))
+    body = split_body(note.body, note.body_line)
+    return metadata, *(ChunkRef("body", chunk.ordinal, chunk.text_hash) for chunk in body)
+
+
+def _apply(caches: Caches, plan: Plan, on_progress: OnProgress | None) -> None:
+    """Rows first, then the lexical documents, then the digests that vouch for them, then the old documents."""
+    lexical = caches.lexical
+    if lexical is None:
+        raise StoreError("the lexical store is not there", advice="Run `vaultmem doctor --repair`.")
+    integrity.set_unfinished(caches, True)
+    _write_rows(caches, plan)
+    gone = {known.note_key for known in plan.deleted}
+    done, total = 0, len(plan.written)
+    for batch in _batches(plan.written):
+        gone |= _apply_batch(caches, lexical, batch)
+        done += len(batch)
+        if on_progress:
+            on_progress(Progress(Phase.INDEXING, done, total))
+    _forget(caches, lexical, gone)
+    integrity.set_unfinished(caches, False)
+
+
+def _apply_batch(caches: Caches, lexical: LexicalStore, batch: Sequence[Change]) -> set[int]:
+    """Index these changes; the keys of notes that lost their id."""
+    prepared = [prepare_note(change) for change in batch]
+    with caches.catalog.transaction():
+        keys = caches.catalog.write(p.record for p in prepared)
+    held = [change.known.lexical_digest if change.known else None for change in batch]
+    docs = _documents(keys, prepared)
+    fresh = [doc for doc, old in zip(docs, held, strict=True) if doc is not None and doc.digest != old]
+    lost = {key for key, doc in zip(keys, docs, strict=True) if doc is None}
+    lexical.add(fresh)
+    with caches.catalog.transaction():
+        caches.catalog.set_digests(StoreName.LEXICAL, {doc.note_key: doc.digest for doc in fresh})
+        for store in StoreName:
+            caches.catalog.set_digests(store, dict.fromkeys(lost))
+    replaced = zip(keys, docs, held, strict=True)
+    lexical.delete([(key, old) for key, doc, old in replaced if doc and old is not None and old != doc.digest])
+    return lost
+
+
+def _write_rows(caches: Caches, plan: Plan) -> None:
+    """What needs no store: deletions, stat values, and what cannot be read."""
+    catalog = caches.catalog
+    with catalog.transaction():
+        catalog.delete([known.note_key for known in plan.deleted])
+        catalog.touch({c.known.note_key: c.reading.stat for c in plan.touched if c.known})
+        for change in plan.unknown:
+            if change.known is None:
+                catalog.write([prepare_note(change).record])
+            else:
+                catalog.mark_unknown(change.known.note_key, change.reading.stat, change.reading.note.problems)
+
+
+def _forget(caches: Caches, lexical: LexicalStore, note_keys: set[int]) -> None:
+    """Take the rows of notes that are gone, or lost their id, out of both stores."""
+    if not note_keys:
+        return
+    lexical.delete_keys(note_keys)
+    dense = caches.dense
+    if dense is not None:
+        dense.delete_keys(note_keys)
+
+
+def _documents(keys: Sequence[int], prepared: Sequence[Prepared]) -> list[LexicalDoc | None]:
+    """A document for each note, or None for one that belongs in no store."""
+    return [
+        None if item.doc_terms is None else LexicalDoc(key, item.record.digest, item.doc_terms)
+        for key, item in zip(keys, prepared, strict=True)
+    ]
+
+
+def _apply_with_new_lexical(
+    caches: Caches, plan: Plan, readings: Sequence[Reading], known: dict[str, Known], on_progress: OnProgress | None
+) -> None:
+    """Fill the next lexical generation with every note that was read, and switch to it last."""
+    integrity.set_unfinished(caches, True)
+    _write_rows(caches, plan)
+    planned = {change.reading.note.path: change for change in plan.written}
+    held = {change.reading.note.path for change in plan.unknown}
+    changes = [
+        planned.get(r.note.path) or Change(known.get(r.note.path), r) for r in readings if r.note.path not in held
+    ]
+    versions: dict[int, str] = {}
+    with caches.next_lexical(TERMS) as (store, generation):
+        for batch in _batches(changes):
+            prepared = [prepare_note(change) for change in batch]
+            with caches.catalog.transaction():
+                keys = caches.catalog.write(p.record for p in prepared)
+            docs = [doc for doc in _documents(keys, prepared) if doc is not None]
+            store.add(docs)
+            versions |= {doc.note_key: doc.digest for doc in docs}
+            if on_progress:
+                on_progress(Progress(Phase.INDEXING, len(versions), len(changes)))
+        with caches.catalog.transaction():
+            generation.switch(versions)
+    integrity.rules_applied(caches, f"{PARSER} {CHUNKER}")
+    integrity.sweep(caches)
+    integrity.set_unfinished(caches, False)
+
+
+def _batches(changes: Sequence[Change]) -> Iterable[Sequence[Change]]:
+    for start in range(0, len(changes), NOTES_PER_COMMIT):
+        yield changes[start : start + NOTES_PER_COMMIT]
