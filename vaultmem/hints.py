@@ -32,13 +32,16 @@ class HintLike(Protocol):
     def description(self) -> str: ...
 
 
-class CandidateLike(Protocol):
-    """What a person is shown of a candidate, whether or not it passed."""
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """A candidate as passive recall sees it: a hint line's fields and what became of it, no signals."""
 
-    @property
-    def id(self) -> str: ...
-    @property
-    def score(self) -> float: ...
+    id: str
+    score: float
+    name: str
+    description: str
+    verdict: str
+    """A `scoring.Verdict`, as text: the hook of every prompt reads clues without importing recall."""
 
 
 def harmless(text: str) -> str:
@@ -133,10 +136,10 @@ def recall_block(lines: Sequence[str]) -> str:
     return "\n".join((RECALL_LABEL, *lines, PROVENANCE)) if lines else ""
 
 
-def candidate_line(candidate: CandidateLike, name: str, is_hinted: bool, width: int = 60) -> str:
+def candidate_label(clue: Clue, is_given: bool, width: int = 60) -> str:
     """One candidate for a person's eyes: no description, and a mark when the agent was given it."""
-    mark = "●" if is_hinted else "○"
-    return f"{mark} {candidate.score:.2f} {shortened(harmless(name) or hint_field(candidate.id), width)}"
+    mark = "●" if is_given else "○"
+    return f"{mark} {clue.score:.2f} {shortened(harmless(clue.name) or hint_field(clue.id), width)}"
 
 
 @dataclass(frozen=True, slots=True)

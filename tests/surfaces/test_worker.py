@@ -1,0 +1,276 @@
+"""The worker's socket over an engine made of values: what travels, who is let in, what broken peers cost."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import stat
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from vaultmem import wire, worker
+from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
+from vaultmem.hints import Clue
+from vaultmem.notes import Status
+from vaultmem.recall import Candidate, Hint, Mode, Recall
+from vaultmem.scoring import ChunkSignal, Signals, Verdict
+from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
+from vaultmem.worker import Worker, WorkerClient
+
+MEMORY = OpenedMemory(
+    "mem_1", "2026/05/a.md", "名 A", "desc", ("a", "b"), Status.ACTIVE, "body \ud800", "text", "d1"
+)
+SIGNALS = Signals(
+    0.5, 0.4, 0.6, None, {"project": 0.05}, (ChunkSignal("t", "H › I", 3, 9, 0.4, 1.0),), ("t",)
+)
+RECALL = Recall(
+    "q",
+    (Hint("mem_1", 0.61, "名 A", "desc", "2026/05/a.md"),),
+    (
+        Candidate("mem_1", 0.61, Verdict.HINTED, SIGNALS, "2026/05/a.md", "名 A", "desc", 1),
+        Candidate("mem_2", 0.41, Verdict.BELOW_THRESHOLD, Signals(bm25=0.4), "b.md", "B", "d", 2),
+    ),
+    Mode.HYBRID,
+)
+
+
+class FakeEngine:
+    def __init__(self, root: Path, state_dir: Path) -> None:
+        self.config = SimpleNamespace(root=root, state_dir=state_dir)
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+        self.hold = threading.Event()
+        self.hold.set()
+
+    def recall(self, query: str, **options: Any) -> Recall:
+        self.hold.wait(10)
+        self.calls.append((query, options))
+        if query == "crash":
+            raise ZeroDivisionError("secret text")
+        return RECALL
+
+    def search(self, pattern: str, **options: Any) -> SearchResult:
+        if pattern == "(":
+            raise UsageError("not a pattern", advice="escape it")
+        return SearchResult(
+            (SearchMatch("mem_1", "a.md", 3, "line", ("b",), ()),), ("one file was unreadable",)
+        )
+
+    def open_memory(self, key: str) -> OpenedMemory:
+        if key == "twice":
+            raise ConflictError("two notes", paths=("a.md", "b.md"), advice="choose")
+        if key != "mem_1":
+            raise NoteNotFoundError(f"no note has the id {key}")
+        return MEMORY
+
+    def copies(self, key: str) -> tuple[NoteCopy, ...]:
+        return (NoteCopy("a.md", datetime(2026, 5, 1, tzinfo=UTC), 10, looks_like_sync_copy=False),)
+
+    def save(self, **fields: Any) -> Saved:
+        if fields.get("name") == "busy":
+            raise WriterBusyError("busy", pid=42)
+        return Saved(MEMORY, True, "--- diff", ("mem_2",))
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
+    runtime = Path(f"/tmp/vmt-{os.getpid()}-{abs(hash(str(tmp_path))) % 10**8}")
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    return FakeEngine(tmp_path / "root", tmp_path / "state")
+
+
+@pytest.fixture
+def client(engine: FakeEngine) -> Iterator[WorkerClient]:
+    with Worker(engine):  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        assert found is not None
+        yield found
+
+
+def test_every_value_arrives_as_the_engine_gave_it(client: WorkerClient, engine: FakeEngine) -> None:
+    assert client.recall("q", limit=2, project="p", suppressed={"x"}) == RECALL
+    assert engine.calls == [("q", {"limit": 2, "project": "p", "suppressed": ["x"]})]
+    assert client.search("x").matches[0].before == ("b",)
+    assert client.search("x").warnings == ("one file was unreadable",)
+    assert client.open_memory("mem_1") == MEMORY
+    assert client.copies("mem_1") == engine.copies("mem_1")
+    assert client.save(name="n") == Saved(MEMORY, True, "--- diff", ("mem_2",))
+
+
+def test_clues_carry_names_and_verdicts_but_no_signals(client: WorkerClient) -> None:
+    assert client.clues("q", limit=3) == (
+        Clue("mem_1", 0.61, "名 A", "desc", "hinted"),
+        Clue("mem_2", 0.41, "B", "d", "below_threshold"),
+    )
+
+
+def test_errors_arrive_as_themselves(client: WorkerClient) -> None:
+    with pytest.raises(NoteNotFoundError, match="no note has the id x"):
+        client.open_memory("x")
+    with pytest.raises(ConflictError) as conflict:
+        client.open_memory("twice")
+    assert (conflict.value.paths, conflict.value.advice) == (("a.md", "b.md"), "choose")
+    with pytest.raises(UsageError) as usage:
+        client.search("(")
+    assert usage.value.advice == "escape it"
+    with pytest.raises(WriterBusyError) as busy:
+        client.save(name="busy")
+    assert busy.value.pid == 42
+
+
+def test_a_crash_of_the_engine_tells_nothing_private_and_the_worker_lives_on(client: WorkerClient) -> None:
+    with pytest.raises(EngineError) as failure:
+        client.recall("crash")
+    assert "secret" not in str(failure.value)
+    assert client.recall("q") == RECALL
+
+
+def test_without_a_worker_there_is_no_client(engine: FakeEngine) -> None:
+    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+
+
+def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
+    wire.write_address(
+        engine.config.state_dir, wire.Address(1, str(engine.config.root), socket="/tmp/vmt-nobody.sock")
+    )
+    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+    (engine.config.state_dir / wire.ADDRESS_FILE).write_bytes(b"\xff{")
+    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+
+
+def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Path) -> None:
+    with Worker(engine):  # type: ignore[arg-type]
+        other = SimpleNamespace(root=tmp_path / "other", state_dir=engine.config.state_dir)
+        assert WorkerClient.connect(other) is None  # type: ignore[arg-type]
+
+
+def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        path = Path(served.address.socket or "")
+        assert path.exists()
+    assert not path.exists()
+    assert wire.read_address(engine.config.state_dir) is None
+
+
+def test_closing_does_not_take_a_successors_address(engine: FakeEngine) -> None:
+    with Worker(engine):  # type: ignore[arg-type]
+        wire.write_address(engine.config.state_dir, wire.Address(99999, "r", socket="/tmp/x"))
+    address = wire.read_address(engine.config.state_dir)
+    assert address is not None and address.pid == 99999
+
+
+def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        path = Path(served.address.socket or "")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert len(os.fsencode(path)) < 100
+        address_file = engine.config.state_dir / wire.ADDRESS_FILE
+        assert stat.S_IMODE(address_file.stat().st_mode) == 0o600
+
+
+def test_a_runtime_folder_open_to_others_is_refused(engine: FakeEngine) -> None:
+    folder = Path(os.environ["XDG_RUNTIME_DIR"]) / "vaultmem"
+    folder.mkdir()
+    folder.chmod(0o777)
+    with pytest.raises(EngineError, match="not a folder of this user alone"):
+        worker.runtime_folder()
+
+
+def test_a_peer_of_another_user_is_turned_away(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Worker(engine):  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        assert found is not None
+        monkeypatch.setattr(worker, "_is_same_user", lambda connection: False)
+        assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+
+
+def raw(served: Worker, data: bytes) -> bytes:
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(5)
+        connection.connect(served.address.socket or "")
+        connection.sendall(data)
+        connection.shutdown(socket.SHUT_WR)
+        return connection.makefile("rb").read()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"\n",
+        b"{}\n",
+        b"\xff\n",
+        b"[" * 100_000 + b"\n",
+        b'{"v":99,"method":"recall"}\n',
+        b'{"v":1,"method":"nope"}\n',
+        b'{"v":1,"method":"recall","params":{"wrong":1}}\n',
+        b'{"v":1,"method":"recall","params":[1]}\n',
+    ],
+)
+def test_a_damaged_request_is_answered_with_an_error(engine: FakeEngine, line: bytes) -> None:
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        assert "error" in json.loads(raw(served, line))
+        assert WorkerClient(served.address).recall("q") == RECALL
+
+
+def test_a_connection_may_carry_several_requests(engine: FakeEngine) -> None:
+    request = wire.encode({"method": "clues", "params": {"query": "q"}})
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        assert len(raw(served, request * 3).splitlines()) == 3
+        assert raw(served, request[:-5]) == b""
+
+
+def test_an_endless_line_ends_its_connection_only(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "MESSAGE_LIMIT_BYTES", 1000)
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(5)
+            connection.connect(served.address.socket or "")
+            with pytest.raises(OSError):
+                while True:
+                    connection.sendall(b"x" * 10_000)
+        with pytest.raises(UsageError):
+            WorkerClient(served.address).recall("x" * 2000)
+        assert WorkerClient(served.address).clues("q")
+
+
+def test_a_slow_worker_costs_its_time_out_only(engine: FakeEngine) -> None:
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        engine.hold.clear()
+        with pytest.raises(TimeoutError):
+            WorkerClient(served.address).clues("q", timeout_s=0.05)
+        engine.hold.set()
+        assert WorkerClient(served.address).clues("q")
+
+
+def test_twenty_clients_at_once_are_all_answered(engine: FakeEngine) -> None:
+    answers: list[object] = []
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        threads = [
+            threading.Thread(target=lambda: answers.append(WorkerClient(served.address).recall("q")))
+            for _ in range(20)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert answers == [RECALL] * 20
+
+
+def test_without_unix_sockets_a_token_is_needed(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "HAS_UNIX_SOCKETS", False)
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        assert found is not None and found.recall("q") == RECALL
+        thief = WorkerClient(wire.Address(1, "r", port=served.address.port, token="guess"))
+        with pytest.raises(EngineError, match="token"):
+            thief.recall("q")

@@ -1,0 +1,371 @@
+"""The worker's socket: a warm engine for hooks, `recall` and MCP servers of this user, on this machine only.
+
+A Unix socket in a folder that is the user's alone, and a peer of another user is turned away; where there are
+no Unix sockets, a loopback port with a token that only the user can read. A client that finds no worker, or a
+broken one, works alone: nothing here is needed, it is only faster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from vaultmem.errors import EngineError, UsageError, VaultmemError
+from vaultmem.hints import Clue
+from vaultmem.wire import (
+    MESSAGE_LIMIT_BYTES,
+    Address,
+    Json,
+    decode,
+    encode,
+    plain,
+    plain_error,
+    read_address,
+    read_copies,
+    read_error,
+    read_memory,
+    read_recall,
+    read_saved,
+    read_search,
+    remove_address,
+    write_address,
+)
+
+if TYPE_CHECKING:
+    from vaultmem.config import Config
+    from vaultmem.engine import Engine
+
+    from vaultmem.recall import Candidate, Recall
+    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+
+CONNECT_TIMEOUT_S = 0.2
+RECALL_TIMEOUT_S = 5.0
+TOOL_TIMEOUT_S = 30.0
+"""A search of a large vault on a slow disk, or a save that waits for a lock."""
+IDLE_TIMEOUT_S = 60.0
+"""A connection that says nothing for so long is closed."""
+MOST_CONNECTIONS = 64
+MOST_CLUES = 20
+HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
+
+
+class Memories(Protocol):
+    """The verbs that agents need; `Engine` and `WorkerClient` both have them."""
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int = 3,
+        min_score: float | None = None,
+        project: str | None = None,
+        suppressed: Collection[str] = (),
+    ) -> Recall: ...
+    def search(
+        self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
+    ) -> SearchResult: ...
+    def open_memory(self, id: str) -> OpenedMemory: ...  # noqa: A002
+    def copies(self, id: str) -> tuple[NoteCopy, ...]: ...  # noqa: A002
+    def save(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002
+        name: str | None = None,
+        description: str | None = None,
+        tags: Sequence[str] | None = None,
+        body: str | None = None,
+    ) -> Saved: ...
+
+
+def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
+    """What passive recall needs of a recall's candidates."""
+    return tuple(Clue(c.id, c.score, c.name, c.description, str(c.verdict)) for c in candidates[:MOST_CLUES])
+
+
+# --- server ---------------------------------------------------------------------------------------------
+
+
+class Worker:
+    """Serves an open engine to local clients until `close`; as a context manager, in a thread of its own."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._state_dir: Path = engine.config.state_dir
+        self._root: Path = engine.config.root
+        self._places = threading.Semaphore(MOST_CONNECTIONS)
+        self._closing = threading.Event()
+        self._connections: set[socket.socket] = set()
+        self._token = "" if HAS_UNIX_SOCKETS else os.urandom(32).hex()
+        self._listener, self._address = self._listen()
+        self._listener.settimeout(0.5)  # a closed listener does not wake accept() everywhere
+
+    @property
+    def address(self) -> Address:
+        """Where clients find it."""
+        return self._address
+
+    def serve(self) -> None:
+        """Answer clients until `close` is called from another thread or a signal handler. Raises OSError."""
+        write_address(self._state_dir, self._address)
+        self._accept_all()
+
+    def _accept_all(self) -> None:
+        while not self._closing.is_set():
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                continue
+            except OSError:
+                if self._closing.is_set():
+                    break
+                time.sleep(0.05)  # out of file descriptors, for a moment
+                continue
+            self._admit(connection)
+
+    def start(self) -> threading.Thread:
+        """Serve in a thread of its own; the address can be found when this returns. Raises OSError."""
+        write_address(self._state_dir, self._address)
+        thread = threading.Thread(target=self._accept_all, name="vaultmem-worker", daemon=True)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        """Stop serving and take the address back. What is being answered is cut off."""
+        self._closing.set()
+        with contextlib.suppress(OSError):
+            remove_address(self._state_dir, os.getpid())
+        self._listener.close()
+        if self._address.socket:
+            Path(self._address.socket).unlink(missing_ok=True)
+        for connection in list(self._connections):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
+    def __enter__(self) -> Worker:
+        self.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _listen(self) -> tuple[socket.socket, Address]:
+        if not HAS_UNIX_SOCKETS:
+            listener = socket.create_server(("127.0.0.1", 0))
+            port = listener.getsockname()[1]
+            return listener, Address(os.getpid(), str(self._root), port=port, token=self._token)
+        path = runtime_folder() / _socket_name(self._state_dir)
+        path.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        path.chmod(0o600)
+        listener.listen(MOST_CONNECTIONS)
+        return listener, Address(os.getpid(), str(self._root), socket=str(path))
+
+    def _admit(self, connection: socket.socket) -> None:
+        if not _is_same_user(connection) or not self._places.acquire(blocking=False):
+            connection.close()
+            return
+        self._connections.add(connection)
+        threading.Thread(target=self._converse, args=(connection,), daemon=True).start()
+
+    def _converse(self, connection: socket.socket) -> None:
+        try:
+            connection.settimeout(IDLE_TIMEOUT_S)
+            for line in _lines(connection):
+                connection.sendall(self._answer(line))
+        except OSError:
+            pass  # the client went away, or said nothing for too long
+        finally:
+            self._connections.discard(connection)
+            connection.close()
+            self._places.release()
+
+    def _answer(self, line: bytes) -> bytes:
+        """Never raises: a request that fails is answered with its error, and the worker lives on."""
+        try:
+            import hmac
+
+            request = decode(line)
+            if not hmac.compare_digest(str(request.get("token") or "").encode(), self._token.encode()):
+                raise EngineError("the token is wrong")
+            method = _METHODS.get(str(request.get("method")))
+            if method is None:
+                raise UsageError(f"the worker has no method {request.get('method')!r}")
+            return encode({"result": plain(method(self._engine, **request.get("params", {})))})
+        except VaultmemError as error:
+            return encode({"error": plain_error(error)})
+        except Exception as error:  # a crash in the engine is its own event there
+            return encode({"error": plain_error(EngineError(f"the worker failed: {type(error).__name__}"))})
+
+
+def _clues(engine: Memories, query: str, **options: Any) -> Json:
+    recall = engine.recall(query, **options)
+    return {"clues": clues(recall.candidates), "trouble": recall.trouble}
+
+
+_METHODS: dict[str, Callable[..., object]] = {
+    "clues": _clues,
+    "recall": lambda engine, query, **options: engine.recall(query, **options),
+    "search": lambda engine, pattern, **options: engine.search(pattern, **options),
+    "open": lambda engine, key: engine.open_memory(key),
+    "copies": lambda engine, key: engine.copies(key),
+    "save": lambda engine, **fields: engine.save(**fields),
+}
+
+
+# --- client ---------------------------------------------------------------------------------------------
+
+
+class WorkerClient:
+    """The engine's verbs, answered by a worker. Each call is a connection of its own."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    @classmethod
+    def connect(cls, config: Config) -> WorkerClient | None:
+        """The client of the worker that serves this memory root, or None when none listens."""
+        address = read_address(config.state_dir)
+        if address is None or address.root != str(config.root):
+            return None
+        try:
+            with _connected(address):
+                return cls(address)
+        except OSError:
+            return None
+
+    @property
+    def pid(self) -> int:
+        """The worker's process id."""
+        return self._address.pid
+
+    def call(self, method: str, params: Json | None = None, *, timeout_s: float = RECALL_TIMEOUT_S) -> Any:
+        """One request and its result.
+
+        Raises:
+            VaultmemError: what the engine raised there.
+            OSError: the worker is gone, or takes longer than `timeout_s`.
+        """
+        request = encode({"method": method, "params": params or {}, "token": self._address.token or ""})
+        if len(request) > MESSAGE_LIMIT_BYTES:
+            raise UsageError(f"a request of {len(request)} bytes is too long for the worker")
+        with _connected(self._address) as connection:
+            connection.settimeout(timeout_s)
+            connection.sendall(request)
+            line = next(_lines(connection), None)
+        if line is None:
+            raise ConnectionResetError("the worker closed the connection")
+        answer = decode(line)
+        if "error" in answer:
+            raise read_error(answer["error"])
+        return answer["result"]
+
+    def clues(self, query: str, timeout_s: float = RECALL_TIMEOUT_S, **options: Any) -> tuple[Clue, ...]:
+        """The candidates of a query without their signals, best first."""
+        return tuple(
+            Clue(**each)
+            for each in self.call("clues", {"query": query, **plain(options)}, timeout_s=timeout_s)["clues"]
+        )
+
+    def recall(self, query: str, **options: Any) -> Recall:
+        """As `Engine.recall`."""
+        return read_recall(self.call("recall", {"query": query, **plain(options)}))
+
+    def search(self, pattern: str, **options: Any) -> SearchResult:
+        """As `Engine.search`."""
+        data = self.call("search", {"pattern": pattern, **plain(options)}, timeout_s=TOOL_TIMEOUT_S)
+        return read_search(data)
+
+    def open_memory(self, id: str) -> OpenedMemory:  # noqa: A002
+        """As `Engine.open_memory`."""
+        return read_memory(self.call("open", {"key": id}, timeout_s=TOOL_TIMEOUT_S))
+
+    def copies(self, id: str) -> tuple[NoteCopy, ...]:  # noqa: A002
+        """As `Engine.copies`."""
+        return read_copies(self.call("copies", {"key": id}, timeout_s=TOOL_TIMEOUT_S))
+
+    def save(self, **fields: Any) -> Saved:
+        """As `Engine.save`."""
+        return read_saved(self.call("save", plain(fields), timeout_s=TOOL_TIMEOUT_S))
+
+
+# --- sockets --------------------------------------------------------------------------------------------
+
+
+def runtime_folder() -> Path:
+    """A folder for sockets that belongs to this user alone; made when missing.
+
+    Raises:
+        EngineError: what lies there belongs to somebody else or is open to others.
+    """
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    if base and Path(base).is_absolute() and len(base) < 60 and Path(base).is_dir():
+        folder = Path(base) / "vaultmem"
+    else:
+        short = "/tmp" if sys.platform != "win32" else os.environ["TEMP"]  # $TMPDIR may be too long a path
+        folder = Path(short) / f"vaultmem-{os.getuid() if hasattr(os, 'getuid') else os.getlogin()}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    status = folder.lstat()
+    if hasattr(os, "getuid") and (
+        status.st_uid != os.getuid() or status.st_mode & 0o077 or folder.is_symlink()
+    ):
+        raise EngineError(
+            f"{folder} is not a folder of this user alone",
+            advice="Remove it, or set XDG_RUNTIME_DIR to a private folder.",
+        )
+    return folder
+
+
+def _socket_name(state_dir: Path) -> str:
+    return f"{blake2b(str(state_dir).encode(), digest_size=6).hexdigest()}-{os.getpid()}.sock"
+
+
+@contextlib.contextmanager
+def _connected(address: Address) -> Iterator[socket.socket]:
+    if address.socket:
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        target: Any = address.socket
+    else:
+        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        target = ("127.0.0.1", address.port)
+    with connection:
+        connection.settimeout(CONNECT_TIMEOUT_S)
+        connection.connect(target)
+        if not _is_same_user(connection):
+            raise ConnectionRefusedError("the worker's socket belongs to another user")
+        yield connection
+
+
+def _is_same_user(connection: socket.socket) -> bool:
+    """The process at the other end runs as this user. Where no one can tell, the folder's mode has to do."""
+    if not hasattr(socket, "SO_PEERCRED") or connection.family != socket.AF_UNIX:
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return bool(struct.unpack("3i", credentials)[1] == os.getuid())
+
+
+def _lines(connection: socket.socket) -> Iterator[bytes]:
+    """The lines that arrive. Ends with the connection, and at a line of more than MESSAGE_LIMIT_BYTES."""
+    pending = bytearray()
+    while True:
+        block = connection.recv(1 << 16)
+        if not block:
+            return
+        scanned = len(pending)
+        pending += block
+        while (end := pending.find(b"\n", scanned)) >= 0:
+            yield bytes(pending[:end])
+            del pending[: end + 1]
+            scanned = 0
+        if len(pending) > MESSAGE_LIMIT_BYTES:
+            return
