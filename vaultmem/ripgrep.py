@@ -1,0 +1,310 @@
+"""Text search over the notes as they are on disk now: ripgrep, or Python where no `rg` is found.
+
+What is searched is what a scan calls a note (see names.py): no ignore file, no user configuration and no
+symbolic link changes that. Output is read as NUL-separated records and not as `--json`, whose events
+hold a matching line whole with every match in it: one 50 MB line would cost gigabytes. Here rg prints a
+line up to `LINE_BYTES`, and only a longer one is looked up in its file.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import IO, cast
+
+from vaultmem.errors import RootMissingError
+from vaultmem.linesearch import found_lines
+from vaultmem.matches import TEXT_CHARS, FoundLine, Hit, Match, Matches, collect, excerpt
+from vaultmem.names import is_note_name
+from vaultmem.patterns import Pattern, bad_expression
+
+__all__ = ["Match", "Matches", "find_rg", "search"]
+
+LINE_BYTES = 4000  # of a line, as rg prints it
+LOOK_UP_BYTES = 1_048_576  # of a longer line, to find where in it the match lies
+TIMED_OUT = 99  # no exit code of rg
+WARNINGS_SHOWN = 5
+TOO_LONG = "the search took too long and was stopped: some notes were not searched"
+
+_RECORD = re.compile(rb"(\d+)([:-])(\d+)[:-]")
+_FOUND_AT = re.compile(rb"^(\d+):(\d+):(.*)$", re.MULTILINE)
+_CUT_MARK = b" [... omitted end of long line]"
+_FLAGS = (
+    "--no-config",
+    "--no-ignore",
+    "--no-follow",
+    "--no-mmap",  # a file that shrinks under a map kills the process
+    "--text",
+    "--color=never",
+    "--no-heading",
+    "--with-filename",
+    "--null",
+    "--line-number",
+    "--byte-offset",
+    "--no-context-separator",
+    f"--max-columns={LINE_BYTES}",
+    "--max-columns-preview",
+    "--sortr=path",
+    "--type-add=vaultnote:*.[mM][dD]",  # a --glob would also bring hidden files back
+    "--type=vaultnote",
+)
+
+
+def _every_path(path: str) -> bool:
+    return True
+
+
+def search(
+    root: Path,
+    pattern: str,
+    *,
+    fixed: bool = False,
+    limit: int = 20,
+    context: int = 2,
+    ignore_case: bool = False,
+    keep: Callable[[str], bool] = _every_path,
+    timeout_s: float = 10,
+    rg: str | None = "auto",
+) -> Matches:
+    """Return up to `limit` matching lines of the notes under `root` that `keep(path)` lets through.
+
+    Paths come in falling order (the newest dated folder first), the lines of one in rising order. `rg`
+    is the path of the program, "auto" to look for it, None for Python. Raises UsageError for a pattern
+    that is blank, has several lines or is no regular expression (in the program's own words),
+    RootMissingError when the root is not a folder.
+    """
+    wanted = Pattern.of(pattern, is_fixed=fixed, ignores_case=ignore_case)
+    if not root.is_dir():
+        raise RootMissingError(f"the memory root {root} is not a folder", advice="check --root")
+    if limit < 1:
+        return Matches((), (), "none")
+    program = find_rg() if rg == "auto" else rg
+    asked = _Asked(root, wanted, limit, max(context, 0), keep, time.monotonic() + timeout_s)
+    if program is None:
+        return _by_python(asked)
+    try:
+        return _by_ripgrep(program, asked)
+    except _NoRipgrepError as error:
+        return _by_python(asked, f"{program} is not a ripgrep that can be used: {error}")
+
+
+def find_rg() -> str | None:
+    """Return the `rg` on PATH, else the one that a package put beside this Python, else None."""
+    return shutil.which("rg") or shutil.which("rg", path=str(Path(sys.executable).parent))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    root: Path
+    pattern: Pattern
+    limit: int
+    context: int
+    keep: Callable[[str], bool]
+    deadline: float
+
+    def is_wanted(self, path: str) -> bool:
+        # rg's type filter brings hidden files back, and knows nothing of temporary names.
+        return is_note_name(path.rpartition("/")[2]) and self.keep(path)
+
+
+def _by_python(asked: _Asked, *warnings: str) -> Matches:
+    notices = list(warnings)
+    lines = found_lines(asked.root, asked.pattern, asked.context, asked.deadline, notices)
+    hits = collect(lines, limit=asked.limit, context=asked.context, keep=asked.is_wanted)
+    return Matches(tuple(hit.match(hit.line.text) for hit in hits), _few(notices), "python")
+
+
+def _few(warnings: Sequence[str]) -> tuple[str, ...]:
+    rest = len(warnings) - WARNINGS_SHOWN
+    return (*warnings[:WARNINGS_SHOWN], f"and {rest} more") if rest > 0 else tuple(warnings)
+
+
+# --- ripgrep ---------------------------------------------------------------------------------------------
+
+
+class _NoRipgrepError(Exception):
+    """The program does not start, or does not know what every ripgrep knows."""
+
+
+def _by_ripgrep(program: str, asked: _Asked) -> Matches:
+    command = [program, *_FLAGS, f"--context={asked.context}", *_pattern_flags(asked.pattern), "--", "./"]
+    with tempfile.TemporaryFile() as errors:
+        hits, code = _run(command, asked, errors)
+        errors.seek(0)
+        warnings = _complaints(errors.read())
+    if code == TIMED_OUT:
+        warnings.insert(0, TOO_LONG)
+    elif code == 2 and not hits:
+        _demand_valid(program, asked.pattern)
+    texts = _texts(program, asked, hits)
+    return Matches(
+        tuple(hit.match(text) for hit, text in zip(hits, texts, strict=True)), _few(warnings), "rg"
+    )
+
+
+def _pattern_flags(pattern: Pattern) -> list[str]:
+    flags = ["--fixed-strings"] if pattern.is_fixed else ["--crlf"]
+    flags.append("--ignore-case" if pattern.ignores_case else "--case-sensitive")
+    return flags + [part for form in pattern.forms() for part in ("-e", form)]
+
+
+def _run(command: Sequence[str], asked: _Asked, errors: IO[bytes]) -> tuple[list[Hit], int]:
+    """Return the hits and the exit code: 0 as well when it was stopped because enough was found, or `TIMED_OUT`."""
+    is_late = threading.Event()
+
+    def stop() -> None:
+        is_late.set()
+        process.kill()
+
+    with _started(command, asked.root, errors) as process:
+        timer = threading.Timer(max(asked.deadline - time.monotonic(), 0), stop)
+        timer.start()
+        try:
+            lines = _printed(cast(IO[bytes], process.stdout))
+            hits = list(collect(lines, limit=asked.limit, context=asked.context, keep=asked.is_wanted))
+            if len(hits) == asked.limit:
+                process.kill()
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            timer.cancel()
+    if is_late.is_set():
+        return hits, TIMED_OUT
+    return hits, max(code, 0)
+
+
+def _started(command: Sequence[str], folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
+        )
+    except OSError as error:
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise RootMissingError(
+                f"the memory root {folder} cannot be read", advice="check its rights"
+            ) from error
+        raise _NoRipgrepError(error.strerror or str(error)) from error
+
+
+def _complaints(output: bytes) -> list[str]:
+    lines = output.decode("utf-8", "replace").splitlines()
+    return [
+        re.sub(r" \(os error \d+\)$", "", line).removeprefix("rg: ").removeprefix("./")
+        for line in lines
+        if line
+    ]
+
+
+def _demand_valid(program: str, pattern: Pattern) -> None:
+    """After exit code 2 without a hit: raise when it is the program or the pattern that is wrong, not some file."""
+    if _complains(program, [*_FLAGS, "-e", "x"]):
+        raise _NoRipgrepError("it does not know the flags that are needed")
+    flags = ["--fixed-strings"] if pattern.is_fixed else ["--crlf"]
+    for form in (pattern.text, *pattern.forms()):  # first as it was typed: rg shows it in its words
+        if words := _complains(program, ["--no-config", *flags, "-e", form]):
+            raise bad_expression(words, "ripgrep")
+
+
+def _complains(program: str, flags: Sequence[str]) -> str:
+    command = [program, *flags, "--", "-"]
+    ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    words = ended.stderr.decode("utf-8", "replace").strip().removeprefix("rg: ")
+    return (words or "exit code 2") if ended.returncode == 2 else ""
+
+
+def _printed(stream: IO[bytes]) -> Iterator[FoundLine]:
+    """Yield what rg prints: `path NUL line : offset : text` for a match, with `-` for `:` around it."""
+    buffer, start = b"", 0
+    while True:
+        nul = buffer.find(b"\0", start)
+        end = buffer.find(b"\n", nul + 1) if nul >= 0 else -1
+        if end < 0:
+            more = os.read(stream.fileno(), 262_144)
+            if not more:
+                return
+            buffer, start = buffer[start:] + more, 0
+            continue
+        if head := _RECORD.match(buffer, nul + 1, end):
+            path = os.fsdecode(buffer[start:nul]).removeprefix("./")
+            raw = buffer[head.end() : end].removesuffix(b"\r")
+            is_cut = len(raw) > LINE_BYTES and raw.endswith(_CUT_MARK)
+            text = (raw.removesuffix(_CUT_MARK) if is_cut else raw).decode("utf-8", "replace")
+            yield FoundLine(path, int(head[1]), head[2] == b":", text, int(head[3]), is_cut)
+        start = end + 1
+
+
+# --- where in a long line
+# ----------------------------------------------------------------------------------
+
+
+def _texts(program: str, asked: _Asked, hits: Sequence[Hit]) -> list[str]:
+    """Return what is shown of each hit's line: all of a short one, else the surroundings of its first match."""
+    texts = [excerpt(hit.line.text, None) for hit in hits]
+    long = [number for number, hit in enumerate(hits) if len(hit.line.text.rstrip("\r")) > TEXT_CHARS]
+    heads = [hits[number].line.text.encode("utf-8") for number in long]
+    spans = _spans(program, asked.pattern, heads)
+    for number, head, span in zip(long, heads, spans, strict=True):
+        line = hits[number].line
+        if span is None and line.is_cut and time.monotonic() < asked.deadline:
+            head = _head_of(asked.root / line.path, line.offset)
+            span = _spans(program, asked.pattern, [head])[0]
+        if span is not None:
+            texts[number] = _around(head, span, line.is_cut)
+    return texts
+
+
+def _around(head: bytes, span: tuple[int, int], is_cut: bool) -> str:
+    start, end = (len(head[:place].decode("utf-8", "replace")) for place in span)
+    text = head.decode("utf-8", "replace")
+    shown = excerpt(text, (start, end))
+    return shown if shown.endswith("…") or not is_cut else shown[: TEXT_CHARS - 1] + "…"
+
+
+def _head_of(path: Path, offset: int) -> bytes:
+    """Return the first MiB of the line at `offset`, or nothing for UTF-16, where rg counts in its own translation."""
+    try:
+        with path.open("rb") as file:
+            mark = file.read(3)
+            if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+                return b""
+            file.seek(offset + (3 if mark == codecs.BOM_UTF8 else 0))
+            return file.read(LOOK_UP_BYTES).split(b"\n", 1)[0]
+    except OSError:
+        return b""
+
+
+def _spans(program: str, pattern: Pattern, lines: Sequence[bytes]) -> list[tuple[int, int] | None]:
+    """Ask rg where in each line its first match lies, in bytes: only rg knows its own dialect."""
+    found: dict[int, tuple[int, int]] = {}
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    if lines:
+        flags = [
+            "--no-config",
+            "--text",
+            "--only-matching",
+            "--line-number",
+            "--byte-offset",
+            "--color=never",
+        ]
+        command = [program, *flags, *_pattern_flags(pattern), "--", "-"]
+        with tempfile.TemporaryFile() as given:
+            given.write(b"\n".join(lines))
+            given.seek(0)
+            output = subprocess.run(command, stdin=given, capture_output=True, check=False).stdout
+        for match in _FOUND_AT.finditer(output):
+            number, start = int(match[1]) - 1, int(match[2])
+            found.setdefault(number, (start - starts[number], start - starts[number] + len(match[3])))
+    return [found.get(number) for number in range(len(lines))]
