@@ -87,8 +87,12 @@ class Memories(Protocol):
 
 
 def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
-    """What passive recall needs of a recall's candidates."""
-    return tuple(Clue(c.id, c.score, c.name, c.description, str(c.verdict)) for c in candidates[:MOST_CLUES])
+    """What passive recall needs of a recall's candidates: the best, and every one that passed."""
+    return tuple(
+        Clue(c.id, c.score, c.name, c.description, str(c.verdict))
+        for rank, c in enumerate(candidates)
+        if rank < MOST_CLUES or c.verdict in ("hinted", "suppressed")
+    )
 
 
 # --- server ---------------------------------------------------------------------------------------------

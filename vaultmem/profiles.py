@@ -1,0 +1,124 @@
+"""Profiles: who the agent is and who the user is, put into the context whole at every session's start.
+
+Two Markdown files of the user's (`~/.march/memory/profiles/agent.md` and `user.md`), outside the memory root:
+never indexed, searched or hinted. Stable facts belong here; events belong into memories.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from vaultmem.hints import harmless_block
+
+LIMIT = 4_400
+"""Of one profile, in the unit of the client: Claude Code shows a hook 10,000 characters, Codex about as many
+bytes, and both profiles and their labels travel together."""
+READ_LIMIT_BYTES = 1 << 20
+
+TEMPLATES = {
+    "agent": """# Agent profile
+
+How the agent works, speaks and collaborates here. It is read at the start of every session.
+
+- Language:
+- Way of working:
+- Always / never:
+""",
+    "user": """# User profile
+
+Stable facts, preferences and long-term goals of the user. It is read at the start of every session.
+
+- Name and role:
+- Preferences:
+- Goals:
+""",
+}
+"""Name of a profile → the text it begins with. Their order is the order in the context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One profile as read from disk. `text` is what an agent may be shown, at most LIMIT long."""
+
+    name: str
+    path: Path
+    text: str
+    size: int
+    """Of the whole file's text, in the unit of the limit."""
+
+    @property
+    def is_cut(self) -> bool:
+        """The file is longer than what is shown of it."""
+        return self.size > LIMIT
+
+    @property
+    def label(self) -> str:
+        """The line under which it stands in the context."""
+        return f"[{self.name}_profile]"
+
+    @property
+    def warning(self) -> str:
+        """What the user should know, or empty."""
+        if not self.is_cut:
+            return ""
+        return f"{self.path} is longer than {LIMIT:,} ({self.size:,}): only its beginning reaches the agent"
+
+
+def characters(text: str) -> int:
+    """The unit in which Claude Code measures what a hook says."""
+    return len(text)
+
+
+def utf8_bytes(text: str) -> int:
+    """The unit in which Codex measures (four to a token)."""
+    return len(text.encode("utf-8", "replace"))
+
+
+def read_profiles(folder: Path, measure: Callable[[str], int] = characters) -> tuple[Profile, ...]:
+    """Both profiles, in the order in which they are injected; a missing file is made from its template.
+
+    Raises:
+        OSError: a file can be neither read nor made.
+    """
+    return tuple(_read(name, folder / f"{name}.md", measure) for name in TEMPLATES)
+
+
+def profiles_block(profiles: Sequence[Profile]) -> str:
+    """What a client puts into the context."""
+    return "\n\n".join(f"{profile.label}\n{profile.text.strip()}" for profile in profiles)
+
+
+def _read(name: str, path: Path, measure: Callable[[str], int]) -> Profile:
+    try:
+        with path.open("rb") as file:
+            data = file.read(READ_LIMIT_BYTES)
+    except FileNotFoundError:
+        data = TEMPLATES[name].encode()
+        _create(path, data)
+    text = harmless_block(data.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+    return Profile(name, path, _cut(text, measure), measure(text))
+
+
+def _create(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        return  # another session made it this instant
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+
+
+def _cut(text: str, measure: Callable[[str], int]) -> str:
+    """The longest beginning within the limit, at the end of a line where one is near."""
+    if measure(text) <= LIMIT:
+        return text
+    low, high = 0, min(len(text), LIMIT)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if measure(text[:middle]) < LIMIT - 1 else (low, middle - 1)
+    line_end = text.rfind("\n", low // 2, low)
+    return text[: line_end if line_end > 0 else low].rstrip() + "\n…"
