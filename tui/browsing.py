@@ -1,0 +1,162 @@
+"""Which notes are shown, and in what order: filters, sort keys, time and tag buckets. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vaultmem.views import NoteView
+
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_FOLDERS = re.compile(r"^(\d{4})/(\d{2})/week([1-5])/")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A branch of the tree: `time` with "2026/05/week2" or a part of it, `tag` with a tag; "" holds every note."""
+
+    kind: str = "time"
+    value: str = ""
+
+    def holds(self, note: NoteView) -> bool:
+        """The note lies under this branch."""
+        if not self.value:
+            return True
+        if self.kind == "tag":
+            return any(under(tag, self.value) for tag in note.tags)
+        return under(bucket(note), self.value)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shelf:
+    """All notes, with what the dashboard derives from them once per reading."""
+
+    notes: tuple[NoteView, ...] = ()
+    haystacks: Mapping[str, str] = field(default_factory=dict)
+    """Path → text that a filter looks into."""
+    by_path: Mapping[str, NoteView] = field(default_factory=dict)
+    times: Mapping[str, int] = field(default_factory=dict)
+    """Notes per year, month and week."""
+    tags: Mapping[str, int] = field(default_factory=dict)
+    """Notes per tag, those of nested tags counted for their parents too."""
+
+    @classmethod
+    def of(cls, notes: Sequence[NoteView]) -> Shelf:
+        """Put notes on the shelf."""
+        return cls(
+            tuple(notes),
+            {note.path: haystack(note) for note in notes},
+            {note.path: note for note in notes},
+            time_counts(notes),
+            tag_counts(notes),
+        )
+
+
+def under(value: str, branch: str) -> bool:
+    """`value` is `branch` or lies below it, parts being divided by `/`."""
+    return value == branch or value.startswith(branch + "/")
+
+
+def created_day(note: NoteView) -> date | None:
+    """The day a note was made: from its `created_at`, else from its folder; None when neither says."""
+    if match := _DAY.match(note.created_at or ""):
+        try:
+            return date(int(match[1]), int(match[2]), int(match[3]))
+        except ValueError:
+            pass
+    if match := _FOLDERS.match(note.path):
+        try:
+            return date(int(match[1]), int(match[2]), int(match[3]) * 7 - 6)
+        except ValueError:
+            return None
+    return None
+
+
+def bucket(note: NoteView) -> str:
+    """The time bucket: `2026/05/week2` as its folder says, else by its date, else `undated`."""
+    if match := _FOLDERS.match(note.path):
+        return match[0][:-1]
+    made = created_day(note)
+    return f"{made:%Y/%m}/week{(made.day - 1) // 7 + 1}" if made else "undated"
+
+
+def haystack(note: NoteView) -> str:
+    """The text a filter looks into: name, description, tags with `#`, id and path, case folded."""
+    tags = " ".join("#" + tag for tag in note.tags)
+    return "\n".join((note.name, note.description, tags, note.id or "", note.path, note.status)).casefold()
+
+
+def words(text: str) -> tuple[str, ...]:
+    """A filter's words, case folded; all of them have to occur."""
+    return tuple(text.casefold().split())
+
+
+def matching(notes: Iterable[NoteView], haystacks: Mapping[str, str], wanted: Sequence[str]) -> list[NoteView]:
+    """The notes whose haystack holds every wanted word, in their order."""
+    found = list(notes)
+    for word in wanted:
+        found = [note for note in found if word in haystacks[note.path]]
+    return found
+
+
+SORTS: Mapping[str, Callable[[NoteView], tuple[bool, str]]] = {
+    "updated": lambda note: (not note.updated_at, note.updated_at or note.created_at or ""),
+    "name": lambda note: (False, note.name.casefold()),
+    "tags": lambda note: (not note.tags, " ".join(note.tags)),
+    "status": lambda note: (False, note.status),
+    "path": lambda note: (False, note.path),
+}
+"""Sort keys by column: whether the field is missing (those come last), then the text."""
+
+
+def sorted_notes(notes: Iterable[NoteView], column: str, is_descending: bool) -> list[NoteView]:
+    """The notes by one column, those without it last, ties by path."""
+    key = SORTS[column]
+    by_path = sorted(notes, key=lambda note: note.path)
+    ordered = sorted(by_path, key=lambda note: key(note)[1], reverse=is_descending)
+    return sorted(ordered, key=lambda note: key(note)[0])
+
+
+def tag_counts(notes: Iterable[NoteView]) -> Counter[str]:
+    """How many notes lie under each tag, parents of nested tags (`project` of `project/march`) included."""
+    counts: Counter[str] = Counter()
+    for note in notes:
+        counts.update({branch for tag in note.tags for branch in branches(tag)})
+    return counts
+
+
+def time_counts(notes: Iterable[NoteView]) -> Counter[str]:
+    """How many notes lie in each year, month and week."""
+    counts: Counter[str] = Counter()
+    for note in notes:
+        counts.update(branches(bucket(note)))
+    return counts
+
+
+def branches(value: str) -> list[str]:
+    """A nested value and its parents: `a/b` → `a`, `a/b`."""
+    parts = value.split("/")
+    return ["/".join(parts[: end + 1]) for end in range(len(parts))]
+
+
+def per_week(notes: Iterable[NoteView], today: date, weeks: int) -> list[tuple[date, int]]:
+    """How many notes were made in each of the last `weeks` weeks (Mondays), oldest first."""
+    monday = today - timedelta(days=today.weekday())
+    starts = [monday - timedelta(weeks=back) for back in range(weeks - 1, -1, -1)]
+    counts = Counter(made - timedelta(days=made.weekday()) for note in notes if (made := created_day(note)))
+    return [(start, counts[start]) for start in starts]
+
+
+def folders(paths: Iterable[str]) -> list[str]:
+    """The folders that hold these paths, and their parents, sorted."""
+    found: set[str] = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        if folder:
+            found.update(branches(folder))
+    return sorted(found)

@@ -1,0 +1,20 @@
+"""What dialogs have in common: escape answers no, and they fit any window."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Generic, TypeVar
+
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+
+Answer = TypeVar("Answer")
+
+
+class Dialog(ModalScreen[Answer | None], Generic[Answer]):
+    """A question; None is the answer of a person who changed their mind."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
+
+    def action_cancel(self) -> None:
+        """Answer nothing."""
+        self.dismiss(None)

@@ -1,0 +1,230 @@
+"""The tag editor, for one note or many: chips, completion, and the lines that will change before they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from tui.asking import ask, for_each
+from tui.dialogs.dialog import Dialog
+from tui.formatting import count, counted, diff_lines, lines, plain
+from tui.messages import EditsPlanned
+from tui.planning import Plan
+from tui.tagging import Tagging, completions
+from tui.widgets.chips import Chips
+from tui.widgets.key_bar import KeyBar
+from tui.widgets.rows import Cells, Column, Rows
+from vaultmem.views import Edited, NoteView
+
+PLAN_DELAY_S = 0.08
+MOST_DIFFS = 40
+
+
+class TagBox(Input):
+    """Where a tag is typed. Down goes to the completions, backspace on an empty box takes the last tag off."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "screen.completions", "Completions", show=False)]
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "backspace" and not self.value:
+            event.stop()
+            event.prevent_default()
+            await self.screen.run_action("take_last")
+            return
+        await super()._on_key(event)
+
+
+class TagDialog(Dialog[tuple[Edited, ...]]):
+    """The answer is the planned edits, each to be applied to exactly the file it was planned on."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "save", "Add, then save", priority=False),
+        Binding("ctrl+s", "save_now", "Save"),
+        Binding("tab", "app.focus_next", "Chips and changes", show=False),
+    ]
+
+    def __init__(self, notes: Sequence[NoteView], vault_tags: Mapping[str, int]) -> None:
+        super().__init__()
+        self._notes, self._vault_tags = tuple(notes), vault_tags
+        self._tagging = Tagging.of([note.tags for note in notes])
+        self._plan = Plan()
+        self._timer: Timer | None = None
+        self._wants_to_save = False
+        self._offered: list[tuple[str, int]] = []
+
+    def compose(self) -> ComposeResult:
+        """Chips, box, completions, changes."""
+        with Vertical(classes="dialog"):
+            yield Static(self._titled(), classes="dialog-title", markup=False)
+            yield Chips(id="chips")
+            yield TagBox(placeholder="type a tag", compact=True, id="tag-box")
+            yield Static("", id="tag-note")
+            yield Rows(
+                [Column("", 12, share=1), Column("", 8, is_right=True)],
+                id="completions",
+                has_header=False,
+            )
+            yield Static("", id="plan-summary")
+            with VerticalScroll(id="plan-scroll"):
+                yield Static("", id="plan")
+            yield KeyBar()
+
+    def _titled(self) -> str:
+        if len(self._notes) == 1:
+            return f"Tags of “{plain(self._notes[0].name)}”"
+        return f"Tags of {counted(len(self._notes), 'note')}"
+
+    def on_mount(self) -> None:
+        """Bind the dialog to the notes as they are now."""
+        self._show_chips()
+        self._complete()
+        self._ask_plan()
+        self.query_one(TagBox).focus()
+
+    # --- typing
+
+    @property
+    def _typed_tag(self) -> str:
+        from vaultmem.notes import normalise_tag
+
+        return normalise_tag(self.query_one(TagBox).value)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._complete()
+
+    def _complete(self) -> None:
+        raw, tag = self.query_one(TagBox).value, self._typed_tag
+        taken = [chip.tag for chip in self._tagging.chips if chip.on == chip.total or chip.is_added]
+        self._offered = completions(tag, self._vault_tags, taken)
+        offered = self._offered
+
+        def draw(index: int) -> Cells:
+            name, number = offered[index]
+            return (plain(name), Content.styled(count(number), "$text-muted"))
+
+        self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
+        self.query_one("#tag-note", Static).update(_typed_note(raw, tag, self._vault_tags))
+
+    def action_completions(self) -> None:
+        """Go to the completions."""
+        table = self.query_one("#completions", Rows)
+        if table.keys:
+            table.focus()
+
+    @on(Rows.Chosen, "#completions")
+    def _completion_chosen(self, event: Rows.Chosen) -> None:
+        event.stop()
+        if event.key:
+            self._add(event.key)
+            self.query_one(TagBox).focus()
+
+    def _add(self, tag: str) -> None:
+        self._change(self._tagging.with_tag(tag))
+        self.query_one(TagBox).value = ""
+
+    def action_take_last(self) -> None:
+        """Take the last tag off."""
+        self._change(self._tagging.without_last())
+
+    @on(Chips.Turned)
+    def _chip_turned(self, event: Chips.Turned) -> None:
+        event.stop()
+        self._change(self._tagging.turned(event.tag))
+
+    def _change(self, tagging: Tagging) -> None:
+        self._tagging = tagging
+        self._wants_to_save = False
+        self._plan.outdate()
+        self._show_chips()
+        self._complete()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
+
+    def _show_chips(self) -> None:
+        self.query_one(Chips).chips = self._tagging.chips
+
+    # --- the plan
+
+    def _ask_plan(self) -> None:
+        tagging, number = self._tagging, self._plan.asked
+        ids = {note.path: note.id for note in self._notes}
+        ask(
+            self,
+            lambda engine: for_each(
+                ids,
+                lambda path: engine.edit_tags(
+                    ids[path] or "", add=tagging.added, remove=sorted(tagging.removed), path=path, dry_run=True
+                ),
+            ),
+            lambda planned: EditsPlanned(tuple(planned[0]), planned[1], number),
+            what="planning the tags",
+        )
+
+    def on_edits_planned(self, event: EditsPlanned) -> None:
+        """Show what would change."""
+        event.stop()
+        if not self._plan.take(event):
+            return
+        self.query_one("#plan-summary", Static).update(Content.styled(self._plan.summary(), "$text-muted"))
+        self.query_one("#plan", Static).update(_plan_shown(self._plan))
+        if self._wants_to_save:
+            self.action_save_now()
+
+    async def action_save(self) -> None:
+        """Enter: add what was typed; with an empty box, save."""
+        if self.query_one(TagBox).value.strip():
+            if self._typed_tag:
+                self._add(self._typed_tag)
+            else:
+                self.app.bell()
+            return
+        self.action_save_now()
+
+    @on(Input.Submitted)
+    async def _entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        await self.action_save()
+
+    def action_save_now(self) -> None:
+        """Answer with the planned edits, once the plan is that of the chips shown."""
+        if self._typed_tag:
+            self._add(self._typed_tag)
+        if not self._plan.is_current:
+            self._wants_to_save = True
+            self._ask_plan()
+            return
+        if self._plan.changes or not self._plan.refusals:
+            self.dismiss(self._plan.changes)
+        else:
+            self.app.bell()
+
+
+def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
+    if not raw.strip():
+        return Content.styled("enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$text-muted")
+    if not tag:
+        return Content.styled("✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error")
+    known = vault_tags.get(tag)
+    use = f"used {count(known)} times" if known else "a new tag"
+    return Content.assemble(("→ ", "$text-muted"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$text-muted"))
+
+
+def _plan_shown(plan: Plan) -> Content:
+    parts: list[Content | str] = []
+    if plan.refusals:
+        parts.append(Content.styled(plan.complaint(), "$text-error"))
+    parts += [diff_lines(edit.diff) for edit in plan.changes[:MOST_DIFFS]]
+    if len(plan.changes) > MOST_DIFFS:
+        parts.append(Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$text-muted"))
+    return lines(parts)

@@ -1,0 +1,1 @@
+"""The five tabs of the dashboard, one module each."""

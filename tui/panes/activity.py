@@ -1,0 +1,123 @@
+"""Activity: what the engine did and when."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from tui.eventlog import KINDS, Entry, entry
+from tui.formatting import clock_time, lines, moment, plain
+from tui.panes.pane import Pane
+from tui.widgets.filter_bar import FilterBar
+from tui.widgets.rows import Cells, Column, Rows
+from vaultmem.events import Event
+
+MOST_ENTRIES = 2_000
+
+
+class ActivityPane(Pane):
+    """The events, newest first, by text and kind."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("s", "kind", "Kind"),
+        Binding("escape", "clear", "Clear filter", show=False),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self._entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+        self._number = 0
+        self._kind = ""
+        self._shown: list[Entry] = []
+
+    def compose(self) -> ComposeResult:
+        """A filter, the events, the chosen one's details."""
+        yield FilterBar("filter what happened", id="activity-filter")
+        yield Rows(
+            [Column("time", 8), Column("what", 12), Column("", 20, share=1)],
+            id="activity-rows",
+            empty="nothing has happened yet",
+        )
+        yield Static("", id="activity-detail")
+
+    def enter(self) -> None:
+        """The list has the keys."""
+        self.query_one(Rows).focus()
+
+    def add(self, events: Sequence[Event]) -> None:
+        """The engine told more."""
+        for event in events:
+            self._number += 1
+            self._entries.append(entry(event, self._number))
+        self._fill()
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """What is kept, oldest first."""
+        return tuple(self._entries)
+
+    def _fill(self) -> None:
+        wanted = self.query_one(FilterBar).value.casefold().split()
+        self._shown = [
+            each
+            for each in reversed(self._entries)
+            if (not self._kind or each.kind == self._kind) and all(word in each.haystack for word in wanted)
+        ]
+        shown = self._shown
+
+        def draw(index: int) -> Cells:
+            each = shown[index]
+            kind = KINDS[each.kind]
+            return (clock_time(each.at), Content.styled(f"{kind.glyph} {kind.word}", kind.style), plain(each.text))
+
+        kind = KINDS[self._kind].word if self._kind else "all kinds"
+        self.query_one(FilterBar).note = f"{kind} · {len(shown)} of {len(self._entries)}"
+        self.query_one(Rows).fill([str(each.number) for each in shown], draw)
+
+    # --- a person
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.query_one(FilterBar).start()
+
+    def action_kind(self) -> None:
+        """Show another kind of event."""
+        kinds = ["", *KINDS]
+        self._kind = kinds[(kinds.index(self._kind) + 1) % len(kinds)]
+        self._fill()
+
+    def action_clear(self) -> None:
+        """Show everything."""
+        self._kind = ""
+        self.query_one(FilterBar).clear()
+        self._fill()
+
+    @on(Input.Changed)
+    def _filter_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._fill()
+
+    @on(FilterBar.Left)
+    def _filter_left(self, event: FilterBar.Left) -> None:
+        event.stop()
+        self.query_one(Rows).focus()
+
+    @on(Rows.Moved)
+    def _moved(self, event: Rows.Moved) -> None:
+        event.stop()
+        chosen = next((each for each in self._shown if str(each.number) == event.key), None)
+        self.query_one("#activity-detail", Static).update(_detail(chosen) if chosen else Content(""))
+
+
+def _detail(chosen: Entry) -> Content:
+    head = Content.assemble((moment(chosen.at), "$text-muted"), "  ", (plain(chosen.text), "bold"))
+    return lines([head, *(Content.styled("  " + plain(line), "$text-muted") for line in chosen.details)])
+

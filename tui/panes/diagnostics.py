@@ -1,0 +1,302 @@
+"""Diagnostics: what is wrong with the notes, by code, with the fixes as keys."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Input, Static
+
+from tui.asking import ask, told
+from tui.dialogs.choose import ChooseDialog, Choice
+from tui.formatting import count, lines, plain
+from tui.messages import NoteNotRead, NoteRead, SetStatus
+from tui.panes.pane import NotePane
+from tui.triage import Finding, Group, Triage, fixes_for
+from tui.widgets.filter_bar import FilterBar
+from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.source import Source
+from tui.words import SEVERITIES, sign, title
+from vaultmem.diagnostics import Diagnostic
+from vaultmem.views import NoteView
+
+PREVIEW_DELAY_S = 0.06
+
+
+class DiagnosticsPane(NotePane):
+    """The findings in groups, the chosen one with its place in the note."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "filter", "Filter", key_display="/"),
+        Binding("s", "severity", "Severity"),
+        Binding("f", "folder", "Folder"),
+        Binding("A", "mark_all", "Mark all", show=False),
+        Binding("left", "fold", "Fold", show=False),
+        Binding("right", "unfold", "Unfold", show=False),
+        Binding("escape", "clear", "Clear filter and marks", show=False),
+    ]
+
+    def __init__(self, *, id: str) -> None:
+        super().__init__(id=id)
+        self.triage = Triage()
+        self._drawn: list[Group | Finding] = []
+        self._finding: Finding | None = None
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """The list under its filter, beside it the chosen finding."""
+        with Container(classes="split"):
+            with Vertical(id="findings-list"):
+                yield FilterBar("filter by text, path, id", id="findings-filter")
+                yield Rows(
+                    [Column("", 12, share=3), Column("", 10, share=2, needs=44)],
+                    id="findings",
+                    has_header=False,
+                    can_mark=True,
+                )
+            with Vertical(id="finding"):
+                yield Static("", id="finding-facts")
+                yield Source(id="finding-source")
+
+    def enter(self) -> None:
+        """The list has the keys."""
+        self.query_one("#findings", Rows).focus()
+
+    # --- data
+
+    def show_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """The findings were read anew."""
+        self.triage = self.triage.with_diagnostics(diagnostics)
+        self._fill()
+
+    def show_severity(self, severity: str) -> None:
+        """Show one severity ("" for all)."""
+        self.triage = self.triage.narrowed(severity=severity)
+        self._fill()
+
+    def shelf_changed(self) -> None:
+        """The findings' names come from the notes."""
+        self.query_one("#findings", Rows).refresh()
+
+    def _fill(self) -> None:
+        triage = self.triage
+        self._drawn = triage.rows()
+        drawn = self._drawn
+        bar, table = self.query_one("#findings-filter", FilterBar), self.query_one("#findings", Rows)
+        severity = sign(SEVERITIES, triage.severity).word + "s" if triage.severity else "all"
+        folder = f" · {plain(triage.folder)}/" if triage.folder else ""
+        bar.note = f"{severity}{folder} · {count(triage.shown)} of {count(len(triage.findings))}"
+        table.empty = "nothing matches; esc shows all" if triage.findings else "✔ every note is well"
+        table.fill([each.key for each in drawn], lambda index: self._cells(drawn[index]))
+
+    def _cells(self, each: Group | Finding) -> Cells:
+        if isinstance(each, Group):
+            mark = sign(SEVERITIES, each.severity)
+            fold = "▸" if each.is_folded else "▾"
+            return Content.assemble(
+                f"{fold} ", (mark.glyph, mark.style), " ", (title(each.code), "bold"), (f"  {count(each.count)}", "$text-muted")
+            )
+        note = self.shelf.by_path.get(each.path)
+        name = plain(note.name) if note else ""
+        file = each.path.rpartition("/")[2]
+        return (f"  {name or plain(file)}", Content.styled(plain(each.path), "$text-muted"))
+
+    def chosen(self) -> Sequence[NoteView]:
+        """The notes of the marked findings (of a marked group: all), else of the one under the cursor."""
+        table = self.query_one("#findings", Rows)
+        keys = set(table.chosen_keys()) if table.marked else {table.key}
+        paths = dict.fromkeys(
+            each.path
+            for each in self.triage.visible
+            if each.key in keys or (table.marked and Group.key_of(each.code) in keys)
+        )
+        return [note for path in paths if (note := self.shelf.by_path.get(path))]
+
+    def line_of(self, note: NoteView) -> int | None:
+        """The guilty line."""
+        return self._finding.line if self._finding and self._finding.path == note.path else None
+
+    # --- the chosen finding
+
+    @on(Rows.Moved, "#findings")
+    def _moved(self, event: Rows.Moved) -> None:
+        event.stop()
+        found = next((each for each in self._drawn if each.key == event.key), None)
+        self._finding = found if isinstance(found, Finding) else None
+        self.refresh_bindings()
+        self._show_finding(found)
+
+    def _show_finding(self, found: Group | Finding | None) -> None:
+        facts, source = self.query_one("#finding-facts", Static), self.query_one("#finding-source", Source)
+        if self._timer is not None:
+            self._timer.stop()
+        if not isinstance(found, Finding):
+            facts.update(_group_facts(found) if found else Content(""))
+            source.clear()
+            return
+        facts.update(_finding_facts(found, self.is_read_only))
+        self._timer = self.set_timer(PREVIEW_DELAY_S, self.read_source)
+
+    def read_source(self) -> None:
+        """Read the note of the chosen finding."""
+        if self._finding is None or not self._finding.path:
+            self.query_one("#finding-source", Source).clear()
+            return
+        path = self._finding.path
+        ask(
+            self,
+            lambda engine: engine.read_text(path),
+            NoteRead,
+            what="reading the note",
+            group="finding",
+            on_error=lambda error: NoteNotRead(path, told(error)),
+        )
+
+    def on_note_read(self, event: NoteRead) -> None:
+        """Show the note's text with the guilty line marked."""
+        event.stop()
+        finding = self._finding
+        if finding is not None and finding.path == event.note.path:
+            source = self.query_one("#finding-source", Source)
+            source.show(event.note.text, finding.line, finding.column, plain(finding.message))
+
+    def on_note_not_read(self, event: NoteNotRead) -> None:
+        """Say why its text cannot be shown."""
+        event.stop()
+        if self._finding is not None and self._finding.path == event.path:
+            self.query_one("#finding-source", Source).show(f"✖ {event.message}", None, None, "")
+
+    # --- a person
+
+    @on(Rows.Chosen, "#findings")
+    def _row_chosen(self, event: Rows.Chosen) -> None:
+        event.stop()
+        if self._finding is None:
+            self._fold_group(event.key or "")
+            return
+        self._mend(self._finding)
+
+    def _mend(self, finding: Finding) -> None:
+        """Do the first fix."""
+        action = fixes_for(finding.code)[0].action
+        if action == "activate":
+            if not self.is_read_only:
+                self.post_message(SetStatus([note.path for note in self.chosen()], "active"))
+        elif self.check_action(action, ()):
+            getattr(self, f"action_{action}")()
+
+    def _fold_group(self, key: str) -> None:
+        self.triage = self.triage.folding(key)
+        self._fill()
+
+    def action_fold(self) -> None:
+        """Close the group of the row under the cursor."""
+        self._set_fold(True)
+
+    def action_unfold(self) -> None:
+        """Open the group under the cursor."""
+        self._set_fold(False)
+
+    def _set_fold(self, is_folded: bool) -> None:
+        table = self.query_one("#findings", Rows)
+        found = next((each for each in self._drawn if each.key == table.key), None)
+        if found is None:
+            return
+        key = Group.key_of(found.code)
+        if (key in self.triage.folded) != is_folded:
+            self._fold_group(key)
+            table.go_to(key)
+
+    def action_filter(self) -> None:
+        """Type a filter."""
+        self.query_one("#findings-filter", FilterBar).start()
+
+    @on(Input.Changed)
+    def _filter_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.triage = self.triage.narrowed(text=event.value)
+        self._fill()
+
+    @on(FilterBar.Left)
+    def _filter_left(self, event: FilterBar.Left) -> None:
+        event.stop()
+        self.enter()
+
+    def action_severity(self) -> None:
+        """Show the next severity only, or all again."""
+        wanted = ["", *SEVERITIES]
+        self.show_severity(wanted[(wanted.index(self.triage.severity) + 1) % len(wanted)])
+
+    def action_folder(self) -> None:
+        """Choose a folder."""
+        counts = self.triage.folder_counts()
+        choices = [Choice("", "every folder", len(self.triage.findings))]
+        choices += [Choice(folder, folder + "/", number) for folder, number in sorted(counts.items())]
+        self.app.push_screen(ChooseDialog("Diagnostics in which folder?", choices), self._folder_chosen)
+
+    def _folder_chosen(self, folder: str | None) -> None:
+        if folder is not None:
+            self.triage = self.triage.narrowed(folder=folder)
+            self._fill()
+
+    def action_mark_all(self) -> None:
+        """Mark all findings of the code under the cursor, or none."""
+        table = self.query_one("#findings", Rows)
+        found = next((each for each in self._drawn if each.key == table.key), None)
+        if found is None:
+            return
+        group = {each.key for each in self._drawn if isinstance(each, Finding) and each.code == found.code}
+        if group <= table.marked:
+            table.clear_marks()
+        else:
+            table.mark(group)
+
+    @on(Rows.Marked, "#findings")
+    def _marked(self, event: Rows.Marked) -> None:
+        event.stop()
+        self.refresh_bindings()
+
+    def action_clear(self) -> None:
+        """First the marks, then the filters."""
+        table = self.query_one("#findings", Rows)
+        if table.marked:
+            table.clear_marks()
+            return
+        self.query_one("#findings-filter", FilterBar).clear()
+        self.triage = self.triage.narrowed(text="", severity="", folder="")
+        self._fill()
+        self.enter()
+
+
+def _group_facts(group: Group | Finding) -> Content:
+    counts = Counter([group.code])
+    number = group.count if isinstance(group, Group) else counts[group.code]
+    keys = "enter folds and unfolds · A marks all of them · then the keys below act on all marked notes"
+    return lines([Content.assemble((title(group.code), "bold"), f"  {count(number)}"), Content.styled(keys, "$text-muted")])
+
+
+def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
+    mark = sign(SEVERITIES, cast(str, finding.severity))
+    place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
+    place += f":{finding.column}" if finding.line and finding.column else ""
+    shown = [
+        Content.assemble((mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)),
+        Content.styled(place, "$text-muted"),
+        Content(plain(finding.message)),
+        Content.assemble(("→ ", "$text-success"), plain(finding.fix)),
+    ]
+    fixes = [] if is_read_only else fixes_for(finding.code)
+    keys = [
+        Content.assemble((fix.key, "bold $text-accent"), f" {fix.label}", ("  also enter" if not at else "", "$text-muted"))
+        for at, fix in enumerate(fixes)
+    ]
+    if keys:
+        shown.append(Content("   ").join(keys))
+    return lines(shown)

@@ -1,0 +1,191 @@
+"""Overview: is the memory healthy and fresh, at a glance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from tui.browsing import per_week
+from tui.formatting import bar, clock_time, count, counted, lines, plain, size
+from tui.messages import ShowDiagnostics, ShowTag
+from tui.panes.pane import Pane
+from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.tile import Tile
+from tui.widgets.week_plot import WeekPlot
+from tui.words import SEVERITIES, sign
+from vaultmem.diagnostics import Diagnostic
+from vaultmem.events import SyncFinished
+from vaultmem.views import EngineStatus
+
+WEEKS = 26
+TILES = {
+    "notes": "notes",
+    "memories": "memories",
+    "deprecated": "deprecated",
+    "conflicts": "id conflicts",
+    "pending": "pending vectors",
+}
+
+
+class OverviewPane(Pane):
+    """Counts, severities, weeks, tags, the engine, the last syncs."""
+
+    def compose(self) -> ComposeResult:
+        """Tiles over cards."""
+        with VerticalScroll(id="overview-scroll", can_focus=False):
+            with Horizontal(id="tiles"):
+                for key, label in TILES.items():
+                    yield Tile(label, id=f"tile-{key}")
+            yield Static("", id="overview-notice")
+            with Horizontal(classes="cards"):
+                with Vertical(classes="card"):
+                    yield Static("Needs attention", classes="card-title")
+                    yield Rows(
+                        [Column("", 10), Column("", 8, share=1), Column("", 6, is_right=True)],
+                        id="severities",
+                        has_header=False,
+                    )
+                with Vertical(classes="card"):
+                    yield Static("Memories per week", classes="card-title")
+                    yield WeekPlot(id="weeks")
+            with Horizontal(classes="cards"):
+                with Vertical(classes="card"):
+                    yield Static("Tags by use", classes="card-title")
+                    yield Rows(
+                        [Column("", 16, share=1), Column("", 12), Column("", 6, is_right=True)],
+                        id="top-tags",
+                        has_header=False,
+                        empty="no tags yet",
+                    )
+                with Vertical(classes="card", id="engine-and-syncs"):
+                    yield Static("Engine", classes="card-title")
+                    yield Static("", id="engine-facts")
+                    yield Static("Last syncs", classes="card-title -second")
+                    yield Static("", id="last-syncs")
+
+    def enter(self) -> None:
+        """The severities are what a person acts on."""
+        self.query_one("#severities", Rows).focus()
+
+    # --- data
+
+    def show_status(self, status: EngineStatus) -> None:
+        """Fill the tiles and the engine's card."""
+        numbers = {
+            "notes": status.notes,
+            "memories": status.admitted,
+            "deprecated": status.deprecated,
+            "conflicts": status.conflicts,
+            "pending": status.dense.pending,
+        }
+        for key, number in numbers.items():
+            self.query_one(f"#tile-{key}", Tile).show(number, is_alarming=key == "conflicts" and number > 0)
+        self.query_one("#engine-facts", Static).update(_engine(status))
+        self.query_one("#overview-notice", Static).update(_notice(status))
+        self.query_one("#overview-notice").display = bool(_notice(status))
+
+    def show_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> None:
+        """Fill the severity bars: each as long as its share of all diagnostics."""
+        counts = Counter(str(each.severity) for each in diagnostics)
+        most = max(counts.values(), default=0)
+        keys = list(SEVERITIES)
+
+        def draw(index: int) -> Cells:
+            mark, number = sign(SEVERITIES, keys[index]), counts[keys[index]]
+            share = number / most if most else 0.0
+            room = max(8, self.query_one("#severities").size.width - 22)
+            return (Content.styled(str(mark), mark.style), bar(share, room, mark.style), count(number))
+
+        self.query_one("#severities", Rows).fill(keys, draw)
+
+    def show_tags(self, tags: Mapping[str, int]) -> None:
+        """Fill the tags, most used first."""
+        ordered = sorted(tags.items(), key=lambda pair: (-pair[1], pair[0]))[:50]
+        most = max(tags.values(), default=1)
+
+        def draw(index: int) -> Cells:
+            tag, number = ordered[index]
+            return (plain(tag), bar(number / most, 12, "$secondary"), count(number))
+
+        self.query_one("#top-tags", Rows).fill([tag for tag, _ in ordered], draw)
+
+    def show_weeks(self, today: date) -> None:
+        """Plot the weeks up to `today`."""
+        self.query_one(WeekPlot).show(per_week(self.shelf.notes, today, WEEKS))
+
+    def show_syncs(self, syncs: Sequence[SyncFinished], now: datetime) -> None:
+        """List the last syncs, newest first."""
+        told = [_sync(event) for event in reversed(syncs[-4:])]
+        empty = Content.styled("none since the dashboard was opened", "$text-muted")
+        self.query_one("#last-syncs", Static).update(lines(told) if told else empty)
+
+    # --- a person
+
+    @on(Rows.Chosen, "#severities")
+    def _severity_chosen(self, event: Rows.Chosen) -> None:
+        event.stop()
+        self.post_message(ShowDiagnostics(event.key or ""))
+
+    @on(Rows.Chosen, "#top-tags")
+    def _tag_chosen(self, event: Rows.Chosen) -> None:
+        event.stop()
+        self.post_message(ShowTag(event.key or ""))
+
+
+def _notice(status: EngineStatus) -> Content:
+    if status.message:
+        return Content.assemble(("▲ ", "$text-warning"), plain(status.message))
+    if not status.notes and status.state != "never_synced":
+        return lines(
+            [
+                Content.styled("No notes yet", "bold"),
+                Content(f"Markdown files under {plain(status.root)} become memories"),
+                Content("once they have an id and a description. `vaultmem save` writes the first one."),
+            ]
+        )
+    return Content("")
+
+
+def _engine(status: EngineStatus) -> Content:
+    dense = status.dense
+    model = f"{plain(dense.model)} ({plain(dense.engine)})" if dense.model else plain(dense.engine)
+    rows = [
+        _fact("model", model),
+        _fact("dense", f"{counted(dense.chunks, 'chunk')}, {size(dense.bytes)}"),
+        _fact("lexical", f"{counted(status.lexical.documents, 'document')}, {size(status.lexical.bytes)}"),
+        _fact("watcher", str(status.watcher)),
+        _fact("folder", plain(status.root)),
+        _fact("caches", plain(status.state_dir)),
+    ]
+    if dense.note:
+        rows.insert(1, Content.assemble("         ", (plain(dense.note), "$text-warning")))
+    return lines(rows)
+
+
+def _fact(label: str, value: str) -> Content:
+    return Content.assemble((f"{label:<9}", "$text-muted"), value)
+
+
+def _sync(event: SyncFinished) -> Content:
+    report = event.report
+    words = [
+        f"{number} {word}"
+        for number, word in (
+            (report.added, "added"),
+            (report.updated, "updated"),
+            (report.moved, "moved"),
+            (report.deleted, "deleted"),
+            (report.chunks_embedded, "chunks embedded"),
+        )
+        if number
+    ]
+    return Content.assemble(
+        (clock_time(event.at), "$text-muted"), "  ", ", ".join(words) or "nothing new"
+    )

@@ -1,0 +1,139 @@
+"""What the tabs have in common: data comes down to them, and the keys that act on notes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, cast
+
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+
+from tui.browsing import Shelf
+from tui.messages import (
+    Adopt,
+    Copy,
+    EditTags,
+    MoveToTrash,
+    OpenInEditor,
+    OpenInObsidian,
+    ResolveConflict,
+    ToggleStatus,
+    WriteDescription,
+)
+from vaultmem.views import NoteView
+
+WRITING = frozenset({"edit_tags", "describe", "toggle_status", "adopt", "trash"})
+"""Actions that change notes: not there in read-only mode."""
+
+
+class Pane(Container, can_focus=False):
+    """One tab. `shelf` holds the notes; a pane redraws itself in `shelf_changed`."""
+
+    shelf: Shelf = Shelf()
+
+    @property
+    def is_read_only(self) -> bool:
+        """Nothing may be changed from here."""
+        return bool(getattr(self.app, "is_read_only", False))
+
+    def show_shelf(self, shelf: Shelf) -> None:
+        """Notes were read anew."""
+        self.shelf = shelf
+        self.shelf_changed()
+
+    def shelf_changed(self) -> None:
+        """Redraw what is made of the notes."""
+
+    def enter(self) -> None:
+        """The tab was chosen: give the focus to what it is about."""
+
+
+class NotePane(Pane):
+    """A tab about notes: the same keys do the same things to the chosen ones everywhere."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("t", "edit_tags", "Tags"),
+        Binding("w", "describe", "Describe"),
+        Binding("d", "toggle_status", "Deprecate/activate"),
+        Binding("c", "resolve", "Conflict"),
+        Binding("a", "adopt", "New id"),
+        Binding("e", "open_editor", "Editor"),
+        Binding("o", "open_obsidian", "Obsidian"),
+        Binding("y", "copy_id", "Copy id"),
+        Binding("Y", "copy_link", "Copy wikilink", show=False),
+        Binding("x", "trash", "Trash"),
+    ]
+
+    def chosen(self) -> Sequence[NoteView]:
+        """The notes an action is for: the marked ones, else the one under the cursor."""
+        return ()
+
+    def line_of(self, note: NoteView) -> int | None:
+        """The line of the file to open an editor at."""
+        return None
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only the keys that would do something now are there."""
+        if action in WRITING and self.is_read_only:
+            return False
+        if action not in _NOTE_ACTIONS:
+            return True
+        notes = self.chosen()
+        if not notes:
+            return False
+        if action == "adopt":
+            return all(note.id is None or note.in_conflict for note in notes)
+        if action == "resolve":
+            return any(note.in_conflict for note in notes)
+        return len(notes) == 1 or action in _FOR_MANY
+
+    def _paths(self) -> tuple[str, ...]:
+        return tuple(note.path for note in self.chosen())
+
+    def action_edit_tags(self) -> None:
+        """Edit the tags of the chosen notes."""
+        self.post_message(EditTags(self._paths()))
+
+    def action_describe(self) -> None:
+        """Write a description for the chosen note."""
+        self.post_message(WriteDescription(self._paths()[0]))
+
+    def action_toggle_status(self) -> None:
+        """Deprecate the chosen notes, or make them active."""
+        self.post_message(ToggleStatus(self._paths()))
+
+    def action_resolve(self) -> None:
+        """Show the copies of the chosen note."""
+        note = next(note for note in self.chosen() if note.in_conflict)
+        self.post_message(ResolveConflict(cast(str, note.id)))
+
+    def action_adopt(self) -> None:
+        """Give the chosen notes fresh ids."""
+        self.post_message(Adopt(self._paths()))
+
+    def action_open_editor(self) -> None:
+        """Open the chosen note in the editor."""
+        note = self.chosen()[0]
+        self.post_message(OpenInEditor(note.path, self.line_of(note)))
+
+    def action_open_obsidian(self) -> None:
+        """Open the chosen note in Obsidian."""
+        self.post_message(OpenInObsidian(self._paths()[0]))
+
+    def action_copy_id(self) -> None:
+        """Copy the ids of the chosen notes."""
+        ids = [note.id for note in self.chosen() if note.id]
+        self.post_message(Copy("\n".join(ids), "id" if len(ids) == 1 else f"{len(ids)} ids"))
+
+    def action_copy_link(self) -> None:
+        """Copy wikilinks to the chosen notes."""
+        links = [f"[[{note.path.rpartition('/')[2].removesuffix('.md')}]]" for note in self.chosen()]
+        self.post_message(Copy("\n".join(links), "wikilink" if len(links) == 1 else f"{len(links)} wikilinks"))
+
+    def action_trash(self) -> None:
+        """Move the chosen notes to the vault's trash."""
+        self.post_message(MoveToTrash(self._paths()))
+
+
+_FOR_MANY = frozenset({"edit_tags", "toggle_status", "adopt", "copy_id", "copy_link", "trash"})
+_NOTE_ACTIONS = _FOR_MANY | {"describe", "resolve", "open_editor", "open_obsidian"}

@@ -1,0 +1,321 @@
+"""Recall: what hints a prompt would get, and why. Nothing here is recorded as a real recall."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static, TextArea
+
+from tui.asking import ask, told
+from tui.dialogs.hint_lines import HintLinesDialog
+from tui.explaining import explain
+from tui.formatting import lines, plain, score_bar
+from tui.messages import Recalled, RecallFailed
+from tui.panes.pane import NotePane
+from tui.previewing import Answer, Settings, question_for
+from tui.widgets.dial import Dial
+from tui.widgets.rows import Cells, Column, Rows
+from tui.words import VERDICTS, sign
+from vaultmem.views import NoteView
+
+BAR_CELLS = 16
+THRESHOLDS = tuple(f"{step / 100:.2f}" for step in range(101))
+LIMITS = tuple(str(limit) for limit in range(1, 21))
+USER_LIMIT, ASSISTANT_LIMIT = 3, 2
+"""How many hints a user message and an assistant turn get by default."""
+
+
+class PromptBox(TextArea):
+    """Several lines of prompt; escape leaves it for the results."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "To the results")]
+
+    def action_leave(self) -> None:
+        """Go to the results."""
+        self.screen.query_one("#candidates", Rows).focus()
+
+
+class RecallPane(NotePane):
+    """A prompt, its candidates, the chosen one's explanation."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash,i", "prompt", "Prompt", key_display="/"),
+        Binding("l", "hint_lines", "Exact lines"),
+        Binding("h", "turn('show', 1)", "Hints/all"),
+        Binding("v", "turn('turn', 1)", "User/assistant"),
+        Binding("left_square_bracket", "turn('threshold', -5)", "Threshold −", show=False),
+        Binding("right_square_bracket", "turn('threshold', 5)", "Threshold +", show=False),
+        Binding("minus", "turn('limit', -1)", "Limit −", show=False),
+        Binding("plus", "turn('limit', 1)", "Limit +", show=False),
+        Binding("p", "project", "Project", show=False),
+    ]
+
+    def __init__(self, *, id: str, settings: Settings) -> None:
+        super().__init__(id=id)
+        self._settings = settings
+        self._answer: Answer | None = None
+        self._shown: list[int] = []
+        self._is_asking = False
+        self._is_stale = False
+
+    def compose(self) -> ComposeResult:
+        """Prompt, settings and candidates on one side, the explanation on the other."""
+        with Container(classes="split"):
+            with Vertical(id="recall-left"):
+                yield PromptBox(
+                    id="prompt",
+                    soft_wrap=True,
+                    compact=True,
+                    tab_behavior="focus",
+                    placeholder="Type or paste a prompt: what would the agent be reminded of?",
+                )
+                with Horizontal(id="dials"):
+                    yield Dial("threshold", THRESHOLDS, f"{self._settings.min_score:.2f}", id="threshold")
+                    yield Dial("limit", LIMITS, str(self._settings.limit), id="limit")
+                    yield Dial("turn", ("user", "assistant"), "user", id="turn", wraps=True)
+                    yield Dial("show", ("all", "hints"), "all", id="show", wraps=True)
+                    yield Input(placeholder="project", compact=True, id="project")
+                yield Static("", id="recall-status")
+                yield Rows(
+                    [
+                        Column("", 2, is_right=True),
+                        Column("0  score  │  1", BAR_CELLS, needs=50),
+                        Column("", 4, is_right=True),
+                        Column("verdict", 17, needs=40),
+                        Column("name", 10, share=2),
+                        Column("id", 10, share=1, needs=100),
+                    ],
+                    id="candidates",
+                    empty="type a prompt above",
+                )
+            with VerticalScroll(id="explanation"):
+                yield Static("", id="explained")
+
+    def on_mount(self) -> None:
+        """Say what this tab does not do."""
+        self._show_status("")
+
+    def enter(self) -> None:
+        """Type at once; the results have the keys when there is a prompt already."""
+        box = self.query_one(PromptBox)
+        (self.query_one("#candidates", Rows) if box.text else box).focus()
+
+    # --- asking
+
+    def shelf_changed(self) -> None:
+        """Other notes may be other hints."""
+        if self.query_one(PromptBox).text.strip():
+            self.ask_again()
+
+    def ask_again(self) -> None:
+        """Ask the engine; while an answer is under way, ask once more when it is there: never two at a time."""
+        if self._is_asking:
+            self._is_stale = True
+            return
+        prompt = self.query_one(PromptBox).text
+        if not prompt.strip():
+            self._show(None)
+            return
+        settings = self._settings_now()
+        started = time.perf_counter()
+        self._is_stale = False
+        self._is_asking = ask(
+            self,
+            lambda engine: engine.recall(
+                prompt,
+                limit=settings.limit,
+                min_score=settings.min_score,
+                project=settings.project or None,
+                suppressed=settings.suppressed,
+            ),
+            lambda recall: Recalled(recall, settings, time.perf_counter() - started),
+            what="recalling",
+            is_exclusive=False,
+            on_error=lambda error: RecallFailed(told(error), getattr(error, "advice", "")),
+        )
+        if not self._is_asking:
+            self._show_status("the engine is starting")
+
+    def _settings_now(self) -> Settings:
+        is_assistant = self.query_one("#turn", Dial).value == "assistant"
+        return replace(
+            self._settings,
+            min_score=float(self.query_one("#threshold", Dial).value),
+            limit=int(self.query_one("#limit", Dial).value),
+            project=self.query_one("#project", Input).value.strip(),
+            is_assistant=is_assistant,
+            suppressed=frozenset(self._settings.given if is_assistant else ()),
+        )
+
+    def on_recalled(self, event: Recalled) -> None:
+        """Show the answer; when the prompt is another one by now, ask again at once."""
+        event.stop()
+        self._is_asking = False
+        self._settings = event.settings.after(event.recall)
+        self._show(Answer.of(event.recall, event.settings, event.seconds))
+        if self._is_stale:
+            self.ask_again()
+
+    def on_recall_failed(self, event: RecallFailed) -> None:
+        """Say why there is no answer; the next key asks again."""
+        event.stop()
+        self._is_asking = False
+        advice = f" {event.advice}" if event.advice else ""
+        self._show_status(f"✖ {event.message}{advice}", "$text-error")
+        if self._is_stale:
+            self.ask_again()
+
+    # --- showing
+
+    def _show(self, answer: Answer | None) -> None:
+        self._answer = answer
+        self._show_status(answer.told if answer else "", "$text-warning" if answer and answer.trouble else "")
+        self._fill()
+
+    def _show_status(self, text: str, style: str = "") -> None:
+        hint = "nothing here is recorded: this is a preview"
+        self.query_one("#recall-status", Static).update(
+            Content.styled(plain(text) if text else hint, style or "$text-muted")
+        )
+
+    def _fill(self) -> None:
+        answer, table = self._answer, self.query_one("#candidates", Rows)
+        if answer is None:
+            self._shown = []
+            table.empty = "type a prompt above"
+            table.fill([], lambda index: ())
+            self._explain()
+            return
+        only_hints = self.query_one("#show", Dial).value == "hints"
+        everything = range(len(answer.candidates))
+        self._shown = [at for at in everything if not only_hints or answer.candidates[at].verdict == "hinted"]
+        shown = self._shown
+        table.empty = "no hint; h shows what was considered" if answer.candidates else "nothing is near this prompt"
+        keys = [answer.candidates[at].path for at in shown]
+        table.fill(keys, lambda index: self._cells(answer, shown[index]))
+        self._explain()
+
+    def _cells(self, answer: Answer, at: int) -> Cells:
+        candidate = answer.candidates[at]
+        verdict = sign(VERDICTS, candidate.verdict)
+        is_in = candidate.verdict == "hinted"
+        rank = answer.ranks.get(at, 0)
+        return (
+            str(rank) if rank else "–",
+            score_bar(candidate.score, answer.settings.min_score, BAR_CELLS, verdict.style),
+            f"{candidate.score:.2f}",
+            Content.styled(str(verdict), verdict.style),
+            Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""),
+            Content.styled(plain(candidate.id), "$text-muted"),
+        )
+
+    def _candidate_at_cursor(self) -> int | None:
+        table = self.query_one("#candidates", Rows)
+        return self._shown[table.index] if self._answer and table.index < len(self._shown) else None
+
+    def _explain(self) -> None:
+        at, answer = self._candidate_at_cursor(), self._answer
+        shown = self.query_one("#explained", Static)
+        if at is None or answer is None:
+            shown.update(_introduction())
+            return
+        width = max(20, self.query_one("#explanation").size.width - 4)
+        shown.update(explain(answer.candidates[at], question_for(answer, at), width))
+
+    @on(events.Resize)
+    def _resized(self) -> None:
+        self.call_after_refresh(self._explain)
+
+    @on(Rows.Moved, "#candidates")
+    def _moved(self, event: Rows.Moved) -> None:
+        event.stop()
+        self.query_one("#explanation").scroll_home(animate=False)
+        self._explain()
+        self.refresh_bindings()
+
+    def chosen(self) -> Sequence[NoteView]:
+        """The candidate under the cursor."""
+        key = self.query_one("#candidates", Rows).key
+        note = self.shelf.by_path.get(key) if key else None
+        return [note] if note else []
+
+    # --- a person
+
+    @on(TextArea.Changed, "#prompt")
+    def _typed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self.ask_again()
+
+    @on(Input.Changed, "#project")
+    def _project_typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.ask_again()
+
+    @on(Input.Submitted, "#project")
+    def _project_entered(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one("#candidates", Rows).focus()
+
+    @on(Dial.Turned)
+    def _turned(self, event: Dial.Turned) -> None:
+        event.stop()
+        if event.dial.id == "show":
+            self._fill()
+            return
+        if event.dial.id == "turn":
+            self._set_usual_limit(event.dial.value)
+        self.ask_again()
+
+    def _set_usual_limit(self, turn: str) -> None:
+        """An assistant turn gets fewer hints; a limit that a person set stays."""
+        limit = self.query_one("#limit", Dial)
+        before, now = (USER_LIMIT, ASSISTANT_LIMIT) if turn == "assistant" else (ASSISTANT_LIMIT, USER_LIMIT)
+        if limit.value == str(before):
+            with self.prevent(Dial.Turned):
+                limit.set_value(str(now))
+
+    def action_turn(self, dial: str, steps: int) -> None:
+        """Turn one of the settings."""
+        self.query_one(f"#{dial}", Dial).action_turn(steps)
+
+    def action_prompt(self) -> None:
+        """Type the prompt."""
+        self.query_one(PromptBox).focus()
+
+    def action_project(self) -> None:
+        """Type a project."""
+        self.query_one("#project", Input).focus()
+
+    @on(Rows.Chosen, "#candidates")
+    def _row_chosen(self, event: Rows.Chosen) -> None:
+        event.stop()
+        self.query_one("#explanation").focus()
+
+    def action_hint_lines(self) -> None:
+        """Show what exactly the agent would be given."""
+        block = self._answer.block() if self._answer else ""
+        self.app.push_screen(HintLinesDialog(block))
+
+
+def _introduction() -> Content:
+    return lines(
+        [
+            Content.styled("Why this hint, and why not that one?", "bold $primary"),
+            "",
+            "Type a prompt as you would give it to the agent.",
+            "Every memory that was considered is listed with its verdict;",
+            "the chosen one explains its score here, number by number.",
+            "",
+            Content.styled("Tab goes through the settings, ← → turn them.", "$text-muted"),
+            Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", "$text-muted"),
+        ]
+    )
+

@@ -1,0 +1,83 @@
+"""The tags of one or many notes while they are being edited: what is on all, on some, to be added, to be removed. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One tag as it is shown: on how many of the notes it is, and what will become of it."""
+
+    tag: str
+    on: int
+    total: int
+    is_added: bool
+    is_removed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tagging:
+    """The tags of `total` notes and the changes asked for so far."""
+
+    counts: Mapping[str, int]
+    total: int
+    added: tuple[str, ...] = ()
+    removed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, tags_of_notes: Sequence[Sequence[str]]) -> Tagging:
+        """The tags as they are now."""
+        counts = Counter(tag for tags in tags_of_notes for tag in dict.fromkeys(tags))
+        return cls(counts, len(tags_of_notes))
+
+    @property
+    def chips(self) -> tuple[Chip, ...]:
+        """All tags, those on the notes first, in their order."""
+        own = [Chip(tag, on, self.total, tag in self.added, tag in self.removed) for tag, on in self.counts.items()]
+        new = [Chip(tag, 0, self.total, True, False) for tag in self.added if tag not in self.counts]
+        return (*own, *new)
+
+    @property
+    def is_changed(self) -> bool:
+        """Something was asked for."""
+        return bool(self.added or self.removed)
+
+    def with_tag(self, tag: str) -> Tagging:
+        """Put a tag on all notes."""
+        kept = self.removed - {tag}
+        if self.counts.get(tag, 0) == self.total:
+            return replace(self, removed=kept)
+        return replace(self, removed=kept, added=tuple(dict.fromkeys((*self.added, tag))))
+
+    def turned(self, tag: str) -> Tagging:
+        """The next state of a tag: on some → on all → on none → as it was; a new one goes."""
+        on = self.counts.get(tag, 0)
+        if tag in self.removed:
+            return replace(self, removed=self.removed - {tag})
+        if tag in self.added:
+            without = tuple(each for each in self.added if each != tag)
+            return replace(self, added=without, removed=self.removed | {tag} if on else self.removed)
+        if on < self.total:
+            return replace(self, added=(*self.added, tag))
+        return replace(self, removed=self.removed | {tag})
+
+    def without_last(self) -> Tagging:
+        """Take back the tag that was typed last, else remove the last one that is there."""
+        if self.added:
+            return replace(self, added=self.added[:-1])
+        left = [tag for tag in self.counts if tag not in self.removed]
+        return replace(self, removed=self.removed | {left[-1]}) if left else self
+
+
+def completions(typed: str, vault_tags: Mapping[str, int], taken: Sequence[str], limit: int = 50) -> list[tuple[str, int]]:
+    """Tags of the vault for what was typed: those that begin with it, then those that hold it, most used first."""
+    wanted = typed.casefold()
+    found = [
+        (not tag.startswith(wanted), not any(part.startswith(wanted) for part in tag.split("/")), -number, tag)
+        for tag, number in vault_tags.items()
+        if wanted in tag and tag not in taken
+    ]
+    return [(tag, -number) for _, _, number, tag in sorted(found)[:limit]]

@@ -1,0 +1,80 @@
+"""One line to type a filter into, with a note at its right end."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+
+class FilterBar(Horizontal):
+    """Enter and down leave it for the list, escape empties it first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "leave", "To the list", show=False),
+        Binding("escape", "give_up", "Clear", show=False),
+    ]
+
+    class Left(Message):
+        """The person is done typing."""
+
+    def __init__(self, placeholder: str, *, id: str) -> None:
+        super().__init__(id=id)
+        self._placeholder = placeholder
+
+    def compose(self) -> ComposeResult:
+        """A sign, the text, the note."""
+        yield Static("/", classes="filter-sign", markup=False)
+        yield Input(placeholder=self._placeholder, compact=True, classes="filter-input")
+        yield Static("", classes="filter-note", markup=False)
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        return self.query_one(Input).value
+
+    @value.setter
+    def value(self, text: str) -> None:
+        self.query_one(Input).value = text
+
+    @property
+    def note(self) -> str:
+        """What stands at the right end."""
+        return str(self.query_one(".filter-note", Static).content)
+
+    @note.setter
+    def note(self, text: str) -> None:
+        self.query_one(".filter-note", Static).update(text)
+
+    def start(self) -> None:
+        """Type here."""
+        self.query_one(Input).focus()
+
+    def clear(self) -> None:
+        """Empty the text."""
+        self.query_one(Input).value = ""
+
+    def action_leave(self) -> None:
+        """Go on to the list."""
+        self.post_message(self.Left())
+
+    def action_give_up(self) -> None:
+        """Empty the filter, or leave an empty one."""
+        if self.value:
+            self.clear()
+        else:
+            self.post_message(self.Left())
+
+    @on(Input.Submitted)
+    def _submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.post_message(self.Left())
+
+    def on_click(self, event: events.Click) -> None:
+        """A click anywhere starts typing."""
+        self.start()
