@@ -10,7 +10,7 @@ demo=.demo
 while IFS='=' read -r name _; do
   case "$name" in VAULTMEM_* | MARCH_MEMORY_*) unset "$name" ;; esac
 done < <(env)
-export XDG_CONFIG_HOME="$PWD/$demo/config"
+export VAULTMEM_CONFIG="$PWD/$demo/config.toml"
 export MARCH_MEMORY_ROOT="$PWD/$demo/vault/March Memories"
 export VAULTMEM_STATE_DIR="$PWD/$demo/state"
 
