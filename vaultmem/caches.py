@@ -57,9 +57,18 @@ class Caches:
         except StoreError:
             if not self._writable:
                 raise
+        return self._new_catalog()
+
+    def _new_catalog(self) -> Catalog:
         for name in (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm"):
             (self.state_dir / name).unlink(missing_ok=True)
-        return Catalog(path, writable=True)
+        return Catalog(self.state_dir / CATALOG_FILE, writable=True)
+
+    def replace_catalog(self) -> None:
+        """Begin with an empty catalog: everything is synced again, vectors are reused."""
+        self.drop_handles()
+        self.catalog.close()
+        self.catalog = self._new_catalog()
 
     def close(self) -> None:
         """Let go of every handle."""

@@ -144,6 +144,13 @@ class NoteEdited:
     what: str
 
 
+@dataclass(frozen=True, slots=True)
+class CachesChanged:
+    """Another process, which writes, has committed something; told only to the subscribers of a reader."""
+
+    at: datetime
+
+
 Event = (
     SyncFinished
     | EmbeddingProgress
@@ -152,4 +159,5 @@ Event = (
     | WatcherChanged
     | LockChanged
     | NoteEdited
+    | CachesChanged
 )

@@ -185,6 +185,10 @@ class EngineStatus:
     watcher: WatcherMode
     message: str = ""
     """What is wrong and what to do, when the state is not a healthy one."""
+    embedded: int | None = None
+    """While embedding: notes done, of `to_embed`; `seconds_left` is an estimate."""
+    to_embed: int | None = None
+    seconds_left: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,7 @@ CREATE TABLE chunks (
   note_key INTEGER NOT NULL, part TEXT NOT NULL, ordinal INTEGER NOT NULL, text_hash TEXT NOT NULL,
   PRIMARY KEY (note_key, part, ordinal)
 ) WITHOUT ROWID;
+CREATE TABLE journal (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
 PRAGMA user_version = {SCHEMA};
 """
 
@@ -185,6 +186,7 @@ class Catalog:
         self._connections_lock = threading.Lock()
         with _as_store_error(path):
             self._prepare(self._connection)
+            self._inode = path.stat().st_ino
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -255,6 +257,26 @@ class Catalog:
                 self._connection.execute("DELETE FROM meta WHERE key = ?", (key,))
             else:
                 self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def add_entry(self, entry: str, keep: int) -> None:
+        """Append to the journal, which holds the last `keep` entries."""
+        with _as_store_error(self._path):
+            number = self._connection.execute("INSERT INTO journal (entry) VALUES (?)", (entry,)).lastrowid
+            self._connection.execute("DELETE FROM journal WHERE number <= ?", ((number or 0) - keep,))
+
+    def entries(self, limit: int) -> list[str]:
+        """The last `limit` entries of the journal, newest last."""
+        sql = "SELECT entry FROM journal ORDER BY number DESC LIMIT ?"
+        with _as_store_error(self._path):
+            return [row[0] for row in self._connection.execute(sql, (limit,))][::-1]
+
+    @property
+    def is_detached(self) -> bool:
+        """The file was deleted or replaced under this process."""
+        try:
+            return self._path.stat().st_ino != self._inode
+        except OSError:
+            return True
 
     @property
     def state_of_data(self) -> tuple[int, int]:
@@ -482,5 +504,5 @@ def _batches(keys: list[int]) -> Iterator[list[int]]:
 def _as_store_error(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, FileNotFoundError) as error:
         raise StoreError(f"{path}: {error}", advice="Run `vaultmem doctor --repair`.") from error

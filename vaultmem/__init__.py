@@ -1,0 +1,57 @@
+"""vaultmem keeps an AI agent's Markdown memories searchable, healthy, and recalled at the right moment.
+
+    from vaultmem import Engine
+
+Public names are loaded when they are first used, so that `import vaultmem` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Engine": "vaultmem.engine",
+    "Config": "vaultmem.config",
+    "Embedder": "vaultmem.embed",
+    "Recall": "vaultmem.recall",
+    "Hint": "vaultmem.recall",
+    "Candidate": "vaultmem.recall",
+    "Signals": "vaultmem.scoring",
+    "Verdict": "vaultmem.scoring",
+    "Code": "vaultmem.problems",
+    "Diagnostic": "vaultmem.diagnostics",
+    "Severity": "vaultmem.diagnostics",
+    "Status": "vaultmem.notes",
+    "SyncReport": "vaultmem.events",
+    "VaultmemError": "vaultmem.errors",
+}
+__all__ = ["__version__", *sorted(_HOMES)]
+
+if TYPE_CHECKING:
+    from vaultmem.config import Config as Config
+    from vaultmem.diagnostics import Diagnostic as Diagnostic
+    from vaultmem.diagnostics import Severity as Severity
+    from vaultmem.embed import Embedder as Embedder
+    from vaultmem.engine import Engine as Engine
+    from vaultmem.errors import VaultmemError as VaultmemError
+    from vaultmem.events import SyncReport as SyncReport
+    from vaultmem.notes import Status as Status
+    from vaultmem.problems import Code as Code
+    from vaultmem.recall import Candidate as Candidate
+    from vaultmem.recall import Hint as Hint
+    from vaultmem.recall import Recall as Recall
+    from vaultmem.scoring import Signals as Signals
+    from vaultmem.scoring import Verdict as Verdict
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'vaultmem' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,101 @@
+"""Who may write the caches of a state dir, and the handles for writing and for reading them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vaultmem.caches import Caches
+from vaultmem.lock import WriterLock, holder
+
+LOCK_WAIT_S = 5.0
+"""How long a command waits for another writer."""
+
+
+class Access:
+    """One process's way to a state dir. With `hold` the lock is kept once it is taken, else it is taken per use.
+
+    Threads take turns: one writes at a time, and one reads at a time, beside the one that writes.
+    """
+
+    def __init__(self, state_dir: Path, *, hold: bool) -> None:
+        self.state_dir = state_dir
+        self._hold = hold
+        self._lock = WriterLock(state_dir / "writer.lock")
+        self._writing = threading.RLock()
+        self._reading = threading.RLock()
+        self._writer: Caches | None = None
+        self._reader: Caches | None = None
+
+    @property
+    def is_writer(self) -> bool:
+        """This process holds the writer's lock."""
+        return self._lock.is_held
+
+    @property
+    def writer_pid(self) -> int | None:
+        """The live process that holds the lock, this one included."""
+        return holder(self.state_dir / "writer.lock")
+
+    def try_become_writer(self) -> bool:
+        """Take the lock and keep it, if it is free; whether it is held now."""
+        with self._writing:
+            return self._lock.try_acquire()
+
+    @contextmanager
+    def writer(self, timeout_s: float = LOCK_WAIT_S) -> Iterator[Caches]:
+        """The caches, for writing; re-entrant.
+
+        Raises:
+            WriterBusyError: another process keeps the lock for longer than `timeout_s`.
+            StoreError: the state dir cannot be used.
+        """
+        with self._writing:
+            was_held = self._lock.is_held
+            if not was_held:
+                self._lock.acquire(timeout_s)
+            try:
+                if self._writer is not None and self._writer.catalog.is_detached:
+                    self._writer.close()
+                    self._writer = None
+                if self._writer is None:
+                    self._writer = Caches(self.state_dir, writable=True)
+                yield self._writer
+            finally:
+                if not self._hold and not was_held:
+                    self._let_go()
+
+    def _let_go(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self._lock.release()
+
+    @contextmanager
+    def reader(self) -> Iterator[Caches]:
+        """The caches, for reading; re-entrant.
+
+        Raises:
+            StoreError: there are none yet, or they cannot be read.
+        """
+        with self._reading:
+            if self._reader is not None and self._reader.catalog.is_detached:
+                self.drop_reader()
+            if self._reader is None:
+                self._reader = Caches(self.state_dir, writable=False)
+            yield self._reader
+
+    def drop_reader(self) -> None:
+        """Open what is read anew at the next use."""
+        with self._reading:
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+
+    def close(self) -> None:
+        """Close every handle and release the lock."""
+        with self._writing:
+            self._let_go()
+        self.drop_reader()

@@ -1,0 +1,179 @@
+"""What an edit of a note means, as bytes before and after. Nothing is written here; the engine does that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from vaultmem import edits
+from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
+from vaultmem.views import Edited
+
+Change = Callable[[Note, bytes], bytes]
+
+
+def edited(path: str, before: bytes, change: Change) -> Edited:
+    """What `change` makes of the note.
+
+    Raises:
+        EditRefusedError: the result cannot be proven to change only what was asked for.
+    """
+    note = parse_note(path, before)
+    if not note.is_known or any(problem.code in _UNEDITABLE for problem in note.problems):
+        wrong = note.problems[0]
+        where = f", line {wrong.line}" if wrong.line else ""
+        raise EditRefusedError(
+            f"{path} cannot be edited: {wrong.code.value}{where}: {wrong.detail}",
+            advice="Mend the note in an editor first.",
+        )
+    after = change(note, before)
+    result = parse_note(path, after)
+    return Edited(
+        path=path,
+        id=result.id,
+        tags=result.tags,
+        status=result.status,
+        changed=after != before,
+        diff=edits.diff(before, after, path) if after != before else "",
+        before=before,
+        after=after,
+    )
+
+
+_UNEDITABLE = frozenset({Code.BAD_YAML, Code.DUPLICATE_KEY, Code.MERGE_CONFLICT, Code.BAD_ENCODING})
+
+
+def tags_change(add: Iterable[str], remove: Iterable[str], replacement: Iterable[str] | None) -> Change:
+    """Add and remove tags, or set them all; a kept tag keeps its own spelling.
+
+    Raises:
+        UsageError: a word is no tag once it is normalised.
+    """
+    added, removed = _valid_tags(add), set(_valid_tags(remove))
+    wanted_all = None if replacement is None else _valid_tags(replacement)
+
+    def change(note: Note, before: bytes) -> bytes:
+        base = note.tags if wanted_all is None else wanted_all
+        wanted = tuple(tag for tag in dict.fromkeys((*base, *added)) if tag not in removed)
+        return before if wanted == note.tags else edits.set_tags(before, wanted)
+
+    return change
+
+
+def renamed_tags(tags: Sequence[str], old: str, new: str) -> tuple[str, ...]:
+    """The tags with `old` and its children (`old/…`) under the name `new`, each once."""
+    prefix = f"{old}/"
+    renamed = (
+        new if tag == old else new + tag[len(old) :] if tag.startswith(prefix) else tag for tag in tags
+    )
+    return tuple(dict.fromkeys(renamed))
+
+
+def _valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    words = tuple(tags)
+    for word in words:
+        if not normalise_tag(word):
+            raise UsageError(
+                f"{word!r} is no tag", advice="A tag has letters or digits of any script, and / - _ between them."
+            )
+    return normalise_tags(words)
+
+
+def status_change(status: Status) -> Change:
+    """Set the status; a note that has it already stays as it is."""
+
+    def change(note: Note, before: bytes) -> bytes:
+        is_written = not any(p.code in (Code.MISSING_STATUS, Code.INVALID_STATUS) for p in note.problems)
+        return before if note.status is status and is_written else edits.set_status(before, status)
+
+    return change
+
+
+def description_change(text: str) -> Change:
+    """Set the description."""
+    line = " ".join(text.split())
+    if not line:
+        raise UsageError("the description is empty", advice="Say in one sentence what the memory is about.")
+
+    def change(note: Note, before: bytes) -> bytes:
+        return before if note.description == line else edits.set_fields(before, {"description": line})
+
+    return change
+
+
+def update_change(fields: Mapping[str, str | Sequence[str]], body: str | None) -> Change:
+    """Set the given fields, and the body when there is one; `updated_at` follows when anything differs."""
+
+    def change(note: Note, before: bytes) -> bytes:
+        own = None if body is None else edits.without_own_block(body)
+        after = edits.set_fields(before, fields, own)
+        if after == before:
+            return before
+        return edits.set_fields(before, {**fields, "updated_at": timestamp(datetime.now(UTC))}, own)
+
+    return change
+
+
+def checked_fields(
+    name: str | None, description: str | None, tags: Iterable[str] | None
+) -> dict[str, str | Sequence[str]]:
+    """The fields that were given, ready to be written.
+
+    Raises:
+        UsageError: one of them is empty, or a tag is none.
+    """
+    fields: dict[str, str | Sequence[str]] = {}
+    for key, value in (("name", name), ("description", description)):
+        if value is not None:
+            fields[key] = " ".join(value.split())
+            if not fields[key]:
+                raise UsageError(f"the {key} is empty", advice=f"Give a {key} of at least one word.")
+    if tags is not None:
+        fields["tags"] = _valid_tags(tags)
+        if not fields["tags"]:
+            raise UsageError("no tag was given", advice="A memory needs at least one tag, such as project/NAME.")
+    return fields
+
+
+def new_memory(
+    fields: Mapping[str, str | Sequence[str]], body: str | None, now: datetime
+) -> tuple[dict[str, str | Sequence[str]], str]:
+    """Every entry of a new memory in order, and its body.
+
+    Raises:
+        UsageError: a field that a new memory needs is missing.
+    """
+    missing = [key for key in ("name", "description", "tags") if key not in fields]
+    missing += [] if body is not None and body.strip() else ["body"]
+    if missing:
+        raise UsageError(
+            f"a new memory needs {', '.join(missing)}",
+            advice="Give a name, a description, at least one tag and a body; to change one, give its id.",
+        )
+    assert body is not None
+    note_id, moment = new_id(str(fields["name"]), now), timestamp(now)
+    whole: dict[str, str | Sequence[str]] = {"id": note_id, **fields}
+    whole |= {"status": Status.ACTIVE.value, "created_at": moment, "updated_at": moment}
+    text = edits.without_own_block(body)
+    return whole, text if text.endswith("\n") else f"{text}\n"
+
+
+def timestamp(moment: datetime) -> str:
+    """UTC, ISO 8601 with milliseconds and `Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def suggested_description(note: Note, width: int = 160) -> str:
+    """The first sentence of the body, cut at a word or character border; empty when there is none."""
+    for line in note.body.splitlines():
+        text = line.strip().lstrip("#>-*+0123456789. ").strip()
+        if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):
+            return _first_sentence(text, width)
+    return ""
+
+
+def _first_sentence(text: str, width: int) -> str:
+    ends = [text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text]
+    sentence = text[: min(ends)] if ends else text
+    return sentence if len(sentence) <= width else sentence[: width - 1].rstrip() + "…"

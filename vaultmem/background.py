@@ -1,0 +1,268 @@
+"""The engine's background: one thread follows changes and syncs, another embeds what is pending.
+
+The first looks at sets of paths from the watcher and, every minute, at everything. It is also the one that notices
+that the root is away, that the lock became free, or that another process has committed something. Neither thread
+ends on an error: it is told once, and tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from vaultmem.embed import lower_priority
+from vaultmem.errors import RootMissingError, StoreError, VaultmemError, WriterBusyError
+from vaultmem.events import (
+    CachesChanged,
+    EmbeddingProgress,
+    EngineFailed,
+    EngineRecovered,
+    LockChanged,
+    Phase,
+    Progress,
+    SyncFinished,
+    WatcherChanged,
+    WatcherMode,
+)
+from vaultmem.hub import utc_now
+from vaultmem.watch import ROOT, Watcher
+
+if TYPE_CHECKING:
+    from vaultmem.caches import Caches
+    from vaultmem.engine import Engine
+
+BEAT_S = 0.5
+"""How often the sync thread looks up when nothing happens: at the root, the lock, and a reader at the catalog."""
+
+LOCK_RETRY_S = 2.0
+SECOND_LOOK_S = 1.6
+"""When a note that seemed half-written is read again; longer than sync.SETTLE_NS."""
+
+EMBED_RETRY_S = 30.0
+MAINTENANCE_S = 300.0
+CHANGES_PER_MAINTENANCE = 200
+PUBLISH_S = 0.5
+
+
+class Background:
+    """Two threads that keep the caches of an open engine up to date until `stop`."""
+
+    def __init__(self, engine: Engine) -> None:
+        config = engine.config
+        self._engine = engine
+        self._watcher = Watcher(
+            config.root, mode_wanted=config.watch_mode.value, debounce_ms=config.debounce_ms
+        )
+        self._stopping = threading.Event()
+        self._embed_wanted = threading.Event()
+        self._threads = (
+            threading.Thread(target=self._follow, name="vaultmem-sync", daemon=True),
+            threading.Thread(target=self._embed, name="vaultmem-embed", daemon=True),
+        )
+        self._failure: str | None = None
+        self._second_look: dict[str, float] = {}
+        self._changes = 0
+        self._published = ("", 0.0)
+        self.state = "scanning"
+        self.progress: Progress | None = None
+
+    @property
+    def watcher(self) -> WatcherMode:
+        """How changes are noticed now."""
+        return self._watcher.mode
+
+    @property
+    def failure(self) -> str | None:
+        """What does not work at the moment, or None."""
+        return self._failure
+
+    def start(self) -> None:
+        """Start both threads."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """End both threads and wait for them: at most one call of the embedder, or one sync."""
+        self._stopping.set()
+        self._embed_wanted.set()
+        self._watcher.stop()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=10.0)
+
+    def wake(self) -> None:
+        """Something was written: look for texts to embed."""
+        self._embed_wanted.set()
+
+    # --- following changes
+
+    def _follow(self) -> None:
+        mode, scan_at, lock_at, data = None, 0.0, 0.0, (0, 0)
+        self._watcher.start()
+        while not self._stopping.is_set():
+            if self._watcher.mode is not mode:
+                mode = self._watcher.mode
+                self._tell(WatcherChanged(utc_now(), mode, self._watcher.reason))
+            now = time.monotonic()
+            if not self._engine.access.is_writer:
+                if now >= lock_at:
+                    lock_at = now + LOCK_RETRY_S
+                    if self._engine.access.try_become_writer():
+                        scan_at = 0.0
+                        self._tell(LockChanged(utc_now(), is_writer=True))
+                data = self._notice_commits(data)
+            elif now >= scan_at or self._due(now):
+                paths = None if now >= scan_at else self._due(now)
+                scan_at = self._sync(paths, now, scan_at)
+            self._take_changes(now, scan_at)
+
+    def _due(self, now: float) -> set[str]:
+        """Paths whose second look is due."""
+        return {path for path, at in self._second_look.items() if at <= now}
+
+    def _take_changes(self, now: float, scan_at: float) -> None:
+        """Wait a beat for changes, and put them on the list of what is due at once."""
+        changed = self._watcher.changes(min(BEAT_S, max(scan_at - now, 0.01)) if scan_at else BEAT_S)
+        if not self._engine.access.is_writer:
+            return
+        for path in changed:
+            self._second_look[path] = 0.0
+
+    def _sync(self, paths: set[str] | None, now: float, scan_at: float) -> float:
+        """Sync `paths` or everything; when the next full scan is due."""
+        if paths and ROOT in paths:
+            paths = None
+        self._publish("scanning" if paths is None else "indexing")
+        for path in list(self._second_look) if paths is None else paths:
+            self._second_look.pop(path, None)
+        try:
+            with self._engine.access.writer() as caches:
+                outcome = self._engine.sync_lexical(caches, paths)
+                self._finish(caches, outcome.report, is_scan=paths is None)
+        except RootMissingError as error:
+            self._fail(error, "root_missing")
+            return now + BEAT_S
+        except VaultmemError as error:
+            self._fail(error, "error")
+            return now + LOCK_RETRY_S
+        for path in outcome.unsettled:
+            self._second_look[path] = time.monotonic() + SECOND_LOOK_S
+        self._recover()
+        return now + self._engine.config.scan_interval_s if paths is None else scan_at
+
+    def _finish(self, caches: Caches, report: object, *, is_scan: bool) -> None:
+        from vaultmem.events import SyncReport
+
+        assert isinstance(report, SyncReport)
+        counts = caches.catalog.counts()
+        if report.changed:
+            full = self._engine.complete(caches, report)
+            self._engine.tell(SyncFinished(utc_now(), full), caches)
+            self._changes += report.changed
+        if counts.pending and self._engine.embedder is not None:
+            self._embed_wanted.set()
+        elif self.state != "embedding":
+            self._publish("idle", caches)
+        if self._changes >= CHANGES_PER_MAINTENANCE and is_scan:
+            self._engine.maintain(caches, changed=self._changes)
+            self._changes = 0
+
+    def _notice_commits(self, seen: tuple[int, int]) -> tuple[int, int]:
+        """A reader tells its subscribers that the writer has committed something."""
+        try:
+            with self._engine.access.reader() as caches:
+                state = caches.catalog.state_of_data
+        except StoreError:
+            return seen
+        if state != seen and seen != (0, 0):
+            self._engine.hub.tell(CachesChanged(utc_now()))
+        return state
+
+    # --- embedding
+
+    def _embed(self) -> None:
+        lower_priority()
+        while not self._stopping.is_set():
+            self._embed_wanted.wait()
+            self._embed_wanted.clear()
+            if self._stopping.is_set():
+                return
+            if not self._engine.access.is_writer or self._engine.embedder is None:
+                continue
+            try:
+                self._fill()
+            except VaultmemError as error:
+                self._fail(error, "degraded")
+                threading.Timer(EMBED_RETRY_S, self._embed_wanted.set).start()
+
+    def _fill(self) -> None:
+        self._publish("embedding")
+        started = time.perf_counter()
+        filled = self._engine.fill(should_stop=self._stopping.is_set, progress=self._embedding_progressed)
+        if self._stopping.is_set():
+            return
+        with self._engine.access.writer() as caches:
+            self.progress = None
+            if filled.notes:
+                report = self._engine.complete(caches, None, filled, time.perf_counter() - started)
+                self._engine.tell(SyncFinished(utc_now(), report), caches)
+                self._engine.maintain(caches, changed=filled.notes)
+            self._publish("idle", caches)
+        self._recover()
+
+    def _embedding_progressed(self, progress: Progress) -> None:
+        self.progress = progress
+        self._publish("embedding")
+        event = EmbeddingProgress(utc_now(), progress.done, progress.total, progress.seconds_left)
+        self._engine.hub.tell(event)
+
+    # --- telling
+
+    def _tell(self, event: WatcherChanged | LockChanged | EngineFailed | EngineRecovered) -> None:
+        try:
+            if self._engine.access.is_writer:
+                with self._engine.access.writer() as caches:
+                    self._engine.tell(event, caches)
+                    return
+        except VaultmemError:
+            pass  # what cannot be recorded is still told
+        self._engine.hub.tell(event)
+
+    def _fail(self, error: VaultmemError, state: str) -> None:
+        message = str(error)
+        if self._failure != message:
+            self._failure = message
+            self._tell(EngineFailed(utc_now(), message, error.advice))
+        self._publish(state)
+
+    def _recover(self) -> None:
+        if self._failure is not None:
+            self._failure = None
+            self._tell(EngineRecovered(utc_now()))
+
+    def _publish(self, state: str, caches: Caches | None = None) -> None:
+        """Let other processes read what this one is doing, in the catalog."""
+        self.state = state
+        now = time.monotonic()
+        if self._published[0] == state and now - self._published[1] < PUBLISH_S:
+            return
+        self._published = state, now
+        progress = self.progress
+        text = json.dumps(
+            {
+                "state": state,
+                "message": self._failure or "",
+                "watcher": self._watcher.mode.value,
+                "done": progress.done if progress else None,
+                "total": progress.total if progress else None,
+                "seconds_left": progress.seconds_left if progress else None,
+            }
+        )
+        try:
+            with self._engine.access.writer(timeout_s=0.0) as own:
+                with own.catalog.transaction():
+                    own.catalog.set_meta("worker", text)
+        except (WriterBusyError, StoreError):
+            pass

@@ -1,0 +1,160 @@
+"""The command line: words in, one engine call, an answer out. stdout carries data, stderr everything else.
+
+Exit codes: 0 done · 1 the answer is no · 2 wrong usage or bad input · 3 the engine cannot work. Nothing heavy is
+imported before a command needs it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+
+from vaultmem.errors import UsageError, VaultmemError
+
+if TYPE_CHECKING:
+    from vaultmem.config import Config
+    from vaultmem.engine import Engine
+
+Command = Callable[[argparse.Namespace], int]
+
+DONE, NO, WRONG_USAGE, CANNOT_WORK = 0, 1, 2, 3
+INTERRUPTED = 130
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; its exit code. Never lets a traceback out unless `--debug` asks for it."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    options = argparse.Namespace(debug=False)
+    try:
+        parse(arguments, options)
+        return int(options.run(options))
+    except VaultmemError as error:
+        if options.debug:
+            raise
+        complain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away; what is still buffered has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
+    except Exception as error:
+        if options.debug:
+            raise
+        complain(VaultmemError(f"something unexpected went wrong: {type(error).__name__}: {error}",
+                               advice="Run the command again with --debug and report what it prints."))
+        return CANNOT_WORK
+
+
+def complain(error: VaultmemError) -> None:
+    """One or two lines on stderr: what is wrong and where, then what to do."""
+    from vaultmem.hints import harmless
+
+    narrate(f"vaultmem: {harmless(str(error))}")
+    if error.advice:
+        narrate(f"  {harmless(error.advice)}")
+
+
+def narrate(text: str) -> None:
+    """A line for people, on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def answer(text: str) -> None:
+    """Data, on stdout; nothing at all for an empty text."""
+    if text:
+        print(text, flush=True)
+
+
+def answer_json(document: Any) -> None:
+    """One JSON document on stdout."""
+    from vaultmem.render import dumps
+
+    answer(dumps(document))
+
+
+# --- words
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, with our way of saying that the words are wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, advice=self.format_usage().strip())
+
+
+def parse(arguments: Sequence[str], options: argparse.Namespace) -> None:
+    """Fill `options` from the words. Raises UsageError."""
+    make_parser().parse_args([_as_typed(word) for word in arguments], options)
+
+
+def _as_typed(word: str) -> str:
+    """The word as UTF-8, also where the locale made Python read it as something else."""
+    return os.fsencode(word).decode("utf-8", "surrogateescape")
+
+
+def _global_flags() -> argparse.ArgumentParser:
+    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    group = flags.add_argument_group("everywhere")
+    group.add_argument("--root", metavar="PATH", help="the memory root (default: from the settings)")
+    group.add_argument("--state-dir", metavar="PATH", help="where the caches lie")
+    group.add_argument("--embed", metavar="ENGINE", dest="engine", help="auto, bundled, sentence-transformers or none")
+    group.add_argument("--json", action="store_true", help="print exactly one JSON document")
+    group.add_argument("--debug", action="store_true", help="show tracebacks")
+    return flags
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The whole grammar."""
+    from vaultmem import __version__
+    from vaultmem.commands import COMMANDS
+
+    flags = _global_flags()
+    parser = Parser(
+        prog="vaultmem",
+        description="An AI agent's memories as Markdown in an Obsidian vault: synced, recalled, kept healthy.",
+        parents=[flags],
+    )
+    parser.add_argument("--version", action="version", version=f"vaultmem {__version__}")
+    parser.set_defaults(root=None, state_dir=None, engine=None, json=False)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    for name, command in COMMANDS.items():
+        words = commands.add_parser(name, help=command.summary, description=command.summary, parents=[flags])
+        command.words(words)
+        words.set_defaults(run=command.run)
+    return parser
+
+
+# --- what every command starts from
+
+
+def config_of(options: argparse.Namespace) -> Config:
+    """The settings, with the flags on top. Raises ConfigError."""
+    from vaultmem.config import Config
+
+    return Config.load(root=options.root, state_dir=options.state_dir, embedder=options.engine)
+
+
+def open_engine(options: argparse.Namespace, *, hold: bool = False, watch: bool = False) -> Engine:
+    """The engine of a command."""
+    from vaultmem.engine import Engine
+
+    return Engine.open(config=config_of(options), hold=hold, watch=watch)
+
+
+def read_stdin() -> str:
+    """All of stdin as UTF-8; wrong bytes become U+FFFD."""
+    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+def is_terminal(stream: TextIO) -> bool:
+    """A person is looking at it."""
+    try:
+        return stream.isatty()
+    except ValueError:
+        return False

@@ -1,0 +1,605 @@
+"""The engine: opens the caches, holds the lock, and is the one place that changes anything. Surfaces ask it.
+
+One process writes at a time. With `hold` the engine keeps the writer's lock for as long as it is open, or waits for
+it in the background; without, it takes the lock for each sync. Reading never needs the lock.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from vaultmem import answers, authoring, edits, filling, integrity, journal
+from vaultmem.access import Access
+from vaultmem.authoring import Change
+from vaultmem.caches import Caches, StoreName
+from vaultmem.config import Config
+from vaultmem.diagnostics import diagnose_root
+from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
+from vaultmem.errors import (
+    EditRefusedError,
+    NoteNotFoundError,
+    RefusedError,
+    RootMissingError,
+    StoreError,
+    UsageError,
+    WriterBusyError,
+)
+from vaultmem.events import Event, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.hub import Hub, utc_now
+from vaultmem.names import new_id, note_path
+from vaultmem.notes import Note, Status, normalise_tag, parse_note
+from vaultmem.overlay import Overlay, look
+from vaultmem.stores.catalog import NoteRow
+from vaultmem.sync import Outcome, sync
+from vaultmem.vault import Vault
+from vaultmem.views import (
+    DoctorReport,
+    Edited,
+    EngineStatus,
+    Freshness,
+    NoteCopy,
+    NoteView,
+    OpenedMemory,
+    Saved,
+    SearchResult,
+    Trashed,
+)
+
+if TYPE_CHECKING:
+    from vaultmem.background import Background
+    from vaultmem.diagnostics import Diagnostic
+    from vaultmem.recall import Recall
+
+QUICK_LOOK_S = 0.2
+"""How long the look at the files before an answer may read notes."""
+
+UNSETTLED_WAIT_S = 0.4
+"""When a foreground sync looks again at a note that seems half-written."""
+
+WRITER_CATCHES_UP_S = 2.0
+"""How long a save waits for another writer to index it."""
+
+SIMILAR_SCORE = 0.85
+"""A memory that scores this much for a new one's name and description says nearly the same."""
+
+
+class Engine:
+    """A memory root and its caches. Make one with `Engine.open`; it is a context manager, safe to use from threads."""
+
+    def __init__(self, config: Config, embedder: Embedder | None, chosen: EngineChosen, *, hold: bool) -> None:
+        self.config = config
+        self.vault = Vault(config.root)
+        self.embedder = embedder
+        self.chosen = chosen
+        self.access = Access(config.state_dir, hold=hold)
+        self.hub = Hub()
+        self._filling = threading.Lock()
+        self._overlay = Overlay()
+        self._looked_at: float | None = None
+        self.background: Background | None = None
+
+    @classmethod
+    def open(
+        cls,
+        root: str | Path | None = None,
+        state_dir: str | Path | None = None,
+        embedder: str | Embedder | None = None,
+        *,
+        hold: bool = False,
+        watch: bool = False,
+        config: Config | None = None,
+    ) -> Self:
+        """Open the engine on a memory root; nothing is scanned or loaded yet.
+
+        `embedder` is a choice (auto, bundled, sentence-transformers, none) or an Embedder. `hold` keeps the writer's
+        lock; `watch` follows changes and embeds in the background. Raises ConfigError, EmbedderError.
+        """
+        choice = embedder if isinstance(embedder, str) else None
+        config = config or Config.load(root=root, state_dir=state_dir, embedder=choice)
+        if embedder is not None and not isinstance(embedder, str):
+            chosen = EngineChosen(embedder.engine, embedder.model, "given by the caller")
+            opened: Embedder | None = embedder
+        else:
+            chosen = describe_choice(config.engine, config.model)
+            opened = open_embedder(
+                config.engine,
+                model=config.model,
+                query_prompt=config.query_prompt,
+                passage_prompt=config.passage_prompt,
+                threads=config.threads,
+            )
+        engine = cls(config, opened, chosen, hold=hold)
+        if hold:
+            engine.access.try_become_writer()
+        if watch:
+            from vaultmem.background import Background
+
+            engine.background = Background(engine)
+            engine.background.start()
+        return engine
+
+    def close(self) -> None:
+        """Stop the background, close the caches, release the lock."""
+        if self.background is not None:
+            self.background.stop()
+            self.background = None
+        self.access.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- sync
+
+    def sync(
+        self,
+        *,
+        embed: bool = True,
+        full: bool = False,
+        paths: Iterable[str] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> SyncReport:
+        """One pass to completion: look, plan, apply, and with `embed` fill in vectors.
+
+        `full` hashes every file; `paths` (relative to the root) limits the look. Raises RootMissingError,
+        WriterBusyError, StoreError, EmbedderError.
+        """
+        started = time.perf_counter()
+        with self.access.writer() as caches:
+            outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
+            if outcome.unsettled:
+                time.sleep(UNSETTLED_WAIT_S)
+                again = sync(caches, self.vault, scope=outcome.unsettled).report
+                outcome = replace(outcome, report=replace(outcome.report, updated=again.updated))
+            filled = filling.Filled()
+            if embed and self.embedder is not None:
+                filled = self.fill(progress=progress)
+            self.maintain(caches, changed=outcome.report.changed + filled.notes)
+            report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
+            if report.changed or report.chunks_embedded:
+                self.tell(SyncFinished(utc_now(), report), caches)
+        return report
+
+    def sync_lexical(
+        self,
+        caches: Caches,
+        paths: Iterable[str] | None = None,
+        *,
+        full: bool = False,
+        deadline: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Bring the catalog and the lexical store up to date; a broken store is rebuilt on the way."""
+        try:
+            outcome = sync(
+                caches, self.vault, scope=paths, full=full, deadline=deadline, on_progress=progress
+            )
+        except StoreError:
+            integrity.condemn(caches, StoreName.LEXICAL)
+            outcome = sync(caches, self.vault, deadline=deadline, on_progress=progress)
+        if paths is None:
+            self._looked_at, self._overlay = time.monotonic(), Overlay()
+        return outcome
+
+    def fill(
+        self,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> filling.Filled:
+        """Embed what is pending; one thread at a time. The caller's process holds the lock."""
+        if self.embedder is None:
+            return filling.Filled()
+        with self._filling:
+            return filling.fill_all(
+                self.access.writer, self.vault, self.embedder, should_stop=should_stop, on_progress=progress
+            )
+
+    def complete(
+        self,
+        caches: Caches,
+        report: SyncReport | None,
+        filled: filling.Filled | None = None,
+        total_s: float | None = None,
+    ) -> SyncReport:
+        """A report with the counts as they are now, and what was embedded."""
+        counts = caches.catalog.counts()
+        report, filled = report or SyncReport(), filled or filling.Filled()
+        total = report.seconds.total if total_s is None else total_s
+        return replace(
+            report,
+            admitted=counts.admitted,
+            unreadable=counts.unreadable,
+            embeddings_pending=counts.pending,
+            chunks_embedded=filled.chunks_embedded,
+            chunks_reused=filled.chunks_reused,
+            seconds=replace(report.seconds, dense=total - report.seconds.total, total=total),
+        )
+
+    def maintain(self, caches: Caches, *, changed: int = 0, force: bool = False) -> None:
+        """Keep the stores' disk use bounded; most calls find nothing to do."""
+        if not (changed or force):
+            return
+        caches.sweep_folders()
+        for store in (caches.lexical, caches.dense):
+            if store is not None:
+                store.maintain(force=force)
+        if caches.vectors is not None:
+            caches.vectors.prune(time.time() - filling.VECTORS_KEPT_S)
+
+    def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
+        """Build both stores again beside the live ones; vectors are reused by text."""
+        with self.access.writer() as caches:
+            integrity.condemn(caches, StoreName.LEXICAL)
+            integrity.condemn(caches, StoreName.DENSE)
+            return self.sync(progress=progress)
+
+    # --- asking
+
+    def freshen(self) -> None:
+        """Look at the files unless that was done a moment ago: sync lexically if possible, else remember what differs.
+
+        Raises RootMissingError; a root that is away leaves the caches as they are.
+        """
+        now = time.monotonic()
+        if self._looked_at is not None and now - self._looked_at < self.config.dirty_check_s:
+            return
+        deadline = now + QUICK_LOOK_S
+        try:
+            with self.access.reader() as caches:
+                overlay = look(caches.catalog, self.vault, deadline)
+                is_usable = caches.generation(StoreName.LEXICAL) > 0
+        except StoreError:
+            overlay, is_usable = Overlay(), False
+        if overlay.count or not is_usable:
+            try:
+                with self.access.writer(timeout_s=0.0) as caches:
+                    self.sync_lexical(caches, deadline=None if not is_usable else time.monotonic() + QUICK_LOOK_S)
+                overlay = Overlay()
+            except WriterBusyError:
+                pass
+        self._looked_at, self._overlay = now, overlay
+
+    @property
+    def freshness(self) -> Freshness:
+        """How current the answers are."""
+        with self.access.reader() as caches:
+            scanned = caches.catalog.meta("last_scan_at")
+        at = datetime.fromtimestamp(float(scanned), UTC) if scanned else None
+        return Freshness(at, self._overlay.count, self.access.writer_pid)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        limit: int | None = None,
+        min_score: float | None = None,
+        project: str | None = None,
+        suppressed: Collection[str] = (),
+    ) -> Recall:
+        """The hints a query gets, and every candidate with its signals. Records nothing.
+
+        Raises RootMissingError, StoreError.
+        """
+        from vaultmem.recall import recall
+
+        self.freshen()
+        for attempt in (1, 2):
+            try:
+                with self.access.reader() as caches:
+                    return recall(
+                        query,
+                        answers.recall_sources(caches, self.vault, self._overlay, self.embedder),
+                        limit=self.config.hint_limit if limit is None else limit,
+                        min_score=self.config.min_score if min_score is None else min_score,
+                        project=project,
+                        suppressed=suppressed,
+                        now=utc_now(),
+                    )
+            except StoreError:
+                if attempt == 2:
+                    raise
+                self._mend_unreadable_store()
+        raise AssertionError("unreachable")
+
+    def _mend_unreadable_store(self) -> None:
+        """A store that cannot be read is rebuilt, when this process may; the reader's handles are opened again."""
+        self.access.drop_reader()
+        try:
+            with self.access.writer(timeout_s=0.0) as caches:
+                for store in answers.unreadable_stores(caches):
+                    integrity.condemn(caches, store)
+                self.sync_lexical(caches)
+        except WriterBusyError:
+            pass
+
+    def notes(self) -> tuple[NoteView, ...]:
+        """Every note on record, by path."""
+        return answers.note_views(self._rows())
+
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What is wrong with the notes, by path. A root that is missing is the only diagnostic there is then."""
+        try:
+            rows = self._rows()
+        except RootMissingError as error:
+            return (diagnose_root(self.config.root, str(error)),)
+        return tuple(d for found in answers.diagnose_rows(rows).values() for d in found)
+
+    def tags(self) -> Mapping[str, int]:
+        """How many notes carry each tag, most used first."""
+        return answers.tag_counts(self._rows())
+
+    def _rows(self) -> list[NoteRow]:
+        self.freshen()
+        with self.access.reader() as caches:
+            return answers.current_rows(caches.catalog, self._overlay)
+
+    def open_memory(self, id: str) -> OpenedMemory:  # noqa: A002
+        """A memory's Markdown, whole, as it is on disk now.
+
+        Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read.
+        """
+        self.freshen()
+        memory = answers.read_memory(self.vault, self._locate(id))
+        if memory.id != id.strip():  # moved or edited since the last look
+            self.look_again()
+            memory = answers.read_memory(self.vault, self._locate(id))
+        return memory
+
+    def _locate(self, note_id: str) -> str:
+        with self.access.reader() as caches:
+            return answers.locate(caches.catalog, self._overlay, note_id)
+
+    def look_again(self) -> None:
+        """Look at the files now, however short ago that was done."""
+        self._looked_at = None
+        self.freshen()
+
+    def read_note(self, path: str) -> OpenedMemory:
+        """Any note, by its path, as it is on disk now. Raises NoteNotFoundError, RefusedError."""
+        return answers.read_memory(self.vault, path)
+
+    def copies(self, id: str) -> tuple[NoteCopy, ...]:  # noqa: A002
+        """The notes that carry this id, with what tells them apart."""
+        self.freshen()
+        with self.access.reader() as caches:
+            paths = self._overlay.paths_with_id(caches.catalog, id.strip())
+        return answers.copies(self.vault, paths)
+
+    def search(
+        self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
+    ) -> SearchResult:
+        """Text search over the notes as they are on disk now; active, unconflicted ones unless `include_all`.
+
+        Raises UsageError for a pattern that cannot be searched.
+        """
+        self.freshen()
+        with self.access.reader() as caches:
+            return answers.search(
+                caches.catalog,
+                self._overlay,
+                self.vault,
+                pattern,
+                limit=limit,
+                fixed=fixed,
+                include_all=include_all,
+            )
+
+    def status(self) -> EngineStatus:
+        """What the caches hold and who writes. Looks at no note."""
+        from vaultmem.health import status
+
+        return status(self)
+
+    def doctor(self, *, repair: bool = False) -> DoctorReport:
+        """The notes' health and the caches' integrity; `repair` rebuilds what disagrees and checks again."""
+        from vaultmem.health import doctor
+
+        return doctor(self, repair=repair)
+
+    def activity(self) -> tuple[Event, ...]:
+        """What the engine did lately, in whatever process, newest last."""
+        try:
+            with self.access.reader() as caches:
+                return journal.read(caches.catalog)
+        except StoreError:
+            return ()
+
+    def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+        """Call `callback` with each event from now on, in the engine's threads; returns the way to end that."""
+        return self.hub.subscribe(callback)
+
+    def tell(self, event: Event, caches: Caches | None = None) -> None:
+        """Tell subscribers; with `caches` also record it in the journal."""
+        if caches is not None:
+            journal.write(caches.catalog, event)
+        self.hub.tell(event)
+
+    # --- editing
+
+    def edit_tags(
+        self,
+        id: str | None,  # noqa: A002
+        *,
+        add: Iterable[str] = (),
+        remove: Iterable[str] = (),
+        set: Iterable[str] | None = None,  # noqa: A002
+        path: str | None = None,
+        dry_run: bool = False,
+    ) -> Edited:
+        """Change the tags entry of one note and nothing else; `path` chooses among notes with one id.
+
+        Raises NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError, UsageError.
+        """
+        return self._edit(id, path, authoring.tags_change(add, remove, set), "tags", dry_run)
+
+    def edit_description(
+        self, id: str | None, text: str, *, path: str | None = None, dry_run: bool = False  # noqa: A002
+    ) -> Edited:
+        """Change the description entry and nothing else; raises as `edit_tags`."""
+        return self._edit(id, path, authoring.description_change(text), "description", dry_run)
+
+    def set_status(
+        self, id: str | None, status: Status, *, path: str | None = None, dry_run: bool = False  # noqa: A002
+    ) -> Edited:
+        """Change the status entry and nothing else; raises as `edit_tags`."""
+        return self._edit(id, path, authoring.status_change(status), "status", dry_run)
+
+    def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
+        """Give a note without an id, or one of several with the same id, a fresh one.
+
+        Raises NoteNotFoundError, EditRefusedError; a note whose id is its own is refused.
+        """
+        self.freshen()
+        with self.access.reader() as caches:
+            row = caches.catalog.row_at(path)
+            is_own = row is not None and row.is_indexed
+        if is_own and row is not None:
+            raise EditRefusedError(f"{path} has an id of its own: {row.id}")
+
+        def change(note: Note, before: bytes) -> bytes:
+            return edits.set_id(before, new_id(note.name, utc_now()))
+
+        return self._edit(None, path, change, "id", dry_run)
+
+    def rename_tag(self, old: str, new: str, *, dry_run: bool = False) -> tuple[Edited, ...]:
+        """Rename a tag and its children (`old/…`) in every note that has them; an existing `new` is merged with.
+
+        Notes that refuse are left as they are and not in the answer. Raises UsageError when `new` is no tag.
+        """
+        source, target = normalise_tag(old), normalise_tag(new)
+        if not source or not target:
+            raise UsageError(f"{old if not source else new!r} is no tag")
+        done = []
+        for row in self._rows():
+            tags = authoring.renamed_tags(row.tags, source, target)
+            if tags != row.tags:
+                with contextlib.suppress(RefusedError):
+                    done.append(self.edit_tags(None, set=tags, path=row.path, dry_run=dry_run))
+        return tuple(done)
+
+    def undo(self, edited: Edited) -> None:
+        """Put back the bytes from before an edit. Raises ConcurrentChangeError when the note changed since."""
+        self._write(edited.path, edited.after, edited.before, "undo")
+
+    def suggest_description(self, path: str) -> str:
+        """The first sentence of a note's body, as a proposal; empty when there is none."""
+        return authoring.suggested_description(self.vault.read_note(path)[0])
+
+    def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
+        """Move a note to the `.trash` of its Obsidian vault. Raises NoteNotFoundError, RefusedError."""
+        if dry_run:
+            self.vault.read(path)
+            return Trashed(path, "")
+        trashed = Trashed(path, str(self.vault.trash(path)))
+        self._after_write(path, "trash")
+        return trashed
+
+    def restore(self, trashed: Trashed) -> None:
+        """Move a note back from the trash. Raises RefusedError when something lies at its path by now."""
+        self.vault.restore(Path(trashed.trashed_to), trashed.path)
+        self._after_write(trashed.path, "restore")
+
+    def _edit(self, note_id: str | None, path: str | None, change: Change, what: str, dry_run: bool) -> Edited:
+        before, target = self._target(note_id, path)
+        edited = authoring.edited(target, before, change)
+        if edited.changed and not dry_run:
+            self._write(target, edited.before, edited.after, what)
+        return edited
+
+    def _target(self, note_id: str | None, path: str | None) -> tuple[bytes, str]:
+        """The bytes of the note that is meant; a `path` wins, but must not lead to a note with another id."""
+        if path is None:
+            if note_id is None:
+                raise UsageError("neither an id nor a path was given")
+            path = self.open_memory(note_id).path
+        before, _ = self.vault.read(path)
+        found = parse_note(path, before).id
+        if note_id is not None and found is not None and found != note_id.strip():
+            raise NoteNotFoundError(f"{path} has the id {found!r}, not {note_id!r}")
+        return before, path
+
+    def _write(self, path: str, before: bytes, after: bytes, what: str) -> None:
+        self.vault.replace(path, before, after)
+        self._after_write(path, what)
+
+    def _after_write(self, path: str, what: str) -> None:
+        """Let the caches follow at once, here or in the process that writes them."""
+        self._looked_at = None
+        try:
+            with self.access.writer(timeout_s=0.0) as caches:
+                self.sync_lexical(caches, [path])
+                self.tell(NoteEdited(utc_now(), path, what), caches)
+            if self.background is not None:
+                self.background.wake()
+        except WriterBusyError:
+            self._await_writer(path)
+            self.tell(NoteEdited(utc_now(), path, what))
+
+    def _await_writer(self, path: str) -> None:
+        """Wait until the writing process has seen the file as it is now; without patience beyond a moment."""
+        wanted = self.vault.stat(path)
+        deadline = time.monotonic() + WRITER_CATCHES_UP_S
+        while time.monotonic() < deadline:
+            with self.access.reader() as caches:
+                row = caches.catalog.row_at(path)
+            if (row is None) == (wanted is None) and (row is None or row.lexical_digest == row.digest):
+                if row is None or row.stat == wanted:
+                    return
+            time.sleep(0.02)
+
+    # --- saving
+
+    def save(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002
+        name: str | None = None,
+        description: str | None = None,
+        tags: Iterable[str] | None = None,
+        body: str | None = None,
+        dry_run: bool = False,
+    ) -> Saved:
+        """Write a new memory, or with `id` change the given fields of one; what is not given stays.
+
+        Raises UsageError for missing or unusable fields, NoteNotFoundError, ConflictError, EditRefusedError,
+        ConcurrentChangeError.
+        """
+        fields = authoring.checked_fields(name, description, tags)
+        if id is None:
+            return self._save_new(fields, body, dry_run)
+        edited = self._edit(id, None, authoring.update_change(fields, body), "save", dry_run)
+        memory = answers.opened(parse_note(edited.path, edited.after), edited.after)
+        return Saved(memory, False, edited.diff, self._similar(memory))
+
+    def _save_new(self, fields: Mapping[str, str | Sequence[str]], body: str | None, dry_run: bool) -> Saved:
+        now = utc_now()
+        whole, text = authoring.new_memory(fields, body, now)
+        data = edits.compose_note(whole, text)
+        path = note_path(str(whole["name"]), now)
+        similar = self._similar(answers.opened(parse_note(path, data), data))
+        if not dry_run:
+            path = self.vault.create(path, data)
+            self._after_write(path, "save")
+        memory = answers.opened(parse_note(path, data), data)
+        return Saved(memory, True, edits.diff(b"", data, path), similar)
+
+    def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:
+        """Ids of other memories that say nearly the same."""
+        try:
+            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_SCORE)
+        except (RootMissingError, StoreError):
+            return ()
+        return tuple(hint.id for hint in found.hints if hint.id != memory.id)

