@@ -1,76 +1,157 @@
 """The proof that an edit did what was asked and nothing else, made before a user's file is written.
 
-The result is read again from its bytes. It must have the same fences and body, the same entries in the same order,
-every entry that was not asked for with the same text and style, every comment, and the asked-for values.
+The result is read again from its bytes. It must have the same fences and body, the same entries in the same
+order, each entry that was not asked for with the same text and style, every comment, and the asked-for values.
 
-python-frontmatter is asked as a second, independent reader: where it read the note before and agrees with us about
-it, it must also see the other fields and the body unchanged, and new texts as texts. It guesses types, accepts
-blocks that Obsidian does not, and can crash on a user's YAML, so a note that it cannot read is not a failed proof:
-it just cannot be proven by it.
+python-frontmatter is asked as a second, independent reader. It guesses types, so it tells whether another
+program still sees the same other fields, and texts where texts were written. It can crash on a user's YAML:
+what it cannot read before the edit just cannot be proven by it; what it can no longer read after it is refused.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping as Fields
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
-from vaultmem.entries import aliases, leaves
 from vaultmem.errors import EditRefusedError
-from vaultmem.metadata import Alias, Block, BlockError, Listing, Mapping, Node, Scalar, find_block, read_tree
-from vaultmem.notes import Status, normalise_tags, parse_note, tag_node
+from vaultmem.metadata import Block, BlockError, find_block, read_tree
+from vaultmem.nodes import Alias, Fields, Listing, Node, Scalar, leaves, resolve
+from vaultmem.notes import Status, parse_note, tag_field
+from vaultmem.tags import normalise_tags
 
-Value = str | Sequence[str]
+Value: TypeAlias = str | Sequence[str]
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\r\n]*", re.MULTILINE)
+_TIMES = ("created_at", "updated_at")  # the second reader makes dates of them
 
 
-def prove_edit(before: bytes, after: bytes, fields: Fields[str, Value], body: bytes | None = None) -> None:
-    """Demand that `after` is `before` with these fields, and this body where one is given.
+def prove_edit(before: bytes, after: bytes, asked: Mapping[str, Value], body: bytes | None = None) -> None:
+    """Demand that `after` is `before` with these fields, and with this body where one is given.
 
     Raises EditRefusedError with the reason.
     """
-    old, new = _closed_block(before), _closed_block(after)
+    old, new = _block(before), _block(after)
     _demand(before[: old.start] == after[: new.start], "the opening fence would change")
     _demand(
         before[old.end : old.body_start] == after[new.end : new.body_start], "the closing fence would change"
     )
-    expected_body = before[old.body_start :] if body is None else body
-    _demand(after[new.body_start :] == expected_body, "the body would change")
-    was, now = _tree(before, old), _tree(after, new)
-    _demand_others_unchanged(was, now, set(fields))
-    _demand_comments_kept(before[old.start : old.end].decode(), was, after[new.start : new.end].decode(), now)
-    prove_fields(after, fields)
-    _second_opinion(before, after, fields, was, is_body_kept=body is None)
+    expected = before[old.body_start :] if body is None else body
+    _demand(after[new.body_start :] == expected, "the body would change")
+    was_text, now_text = before[old.start : old.end].decode(), after[new.start : new.end].decode()
+    was, now = _fields(was_text), _fields(now_text)
+    changed = set(asked) | ({tag_field(was)[0]} if "tags" in asked else set())
+    _prove_others_kept(was, now, changed)
+    _prove_comments_kept(was_text, was, now_text, now)
+    prove_values(after, asked)
+    _prove_by_second_reader(
+        was_text, was, now_text, now, {k: v for k, v in asked.items() if _differs(was, now, k)}
+    )
 
 
-def prove_fields(data: bytes, fields: Fields[str, Value]) -> None:
+def prove_values(data: bytes, asked: Mapping[str, Value]) -> None:
     """Demand that a note reads back with these values. Raises EditRefusedError."""
-    note = parse_note("note.md", data)
-    tree = _tree(data, _closed_block(data))
-    for key, value in fields.items():
+    note, block = parse_note("note.md", data), _block(data)
+    fields = _fields(data[block.start : block.end].decode())
+    for key, value in asked.items():
         if key == "tags":
-            _demand(note.tags == normalise_tags(value), f"the tags would read back as {list(note.tags)}")
-        elif key == "status":
-            _demand(note.status is Status(str(value)), "the status would read back differently")
+            _demand(note.tags == normalise_tags(value), f"the tags would read back as {', '.join(note.tags)}")
+        elif key == "status" and isinstance(value, str):
+            _demand(note.status is Status(value), "the status would read back differently")
         else:
-            _demand(_plain(tree.find(key)) == _wanted(value), f"`{key}` would read back differently")
+            _demand(_plain(fields.find(key)) == _as_plain(value), f"`{key}` would read back differently")
 
 
-def second_reading(data: bytes) -> tuple[dict[str, Any], str] | None:
-    """Read a note with python-frontmatter: its fields with guessed types, its body stripped; None when it cannot."""
-    import frontmatter
+def prove_new(text: str, asked: Mapping[str, Value]) -> None:
+    """Demand that the second reader sees these texts in a new block's text. Raises EditRefusedError."""
+    reading = _second_reading(text)
+    if reading is not None:
+        _demand_texts(reading, asked)
 
+
+def _demand(fact: bool, reason: str) -> None:
+    if not fact:
+        raise EditRefusedError(
+            f"this edit cannot be proven harmless: {reason}", advice="Edit the file by hand."
+        )
+
+
+def _block(data: bytes) -> Block:
+    block = find_block(data)
+    _demand(block is not None and block.is_closed, "the metadata block would not be found again")
+    assert block is not None
+    return block
+
+
+def _fields(text: str) -> Fields:
     try:
-        fields, body = frontmatter.parse(data.decode("utf-8-sig").replace("\r\n", "\n"))
-    except Exception:  # whatever a YAML constructor raises, from ValueError to RecursionError
-        return None
-    return fields, body
+        tree = read_tree(text)
+    except BlockError as error:
+        raise EditRefusedError(f"this edit cannot be proven harmless: {error.problem.detail}") from None
+    if tree is None:
+        return Fields((), False, 0, 0, 0, 0)
+    _demand(isinstance(tree, Fields), "the block would not be read as fields")
+    assert isinstance(tree, Fields)
+    return tree
 
 
-def _wanted(value: Value) -> str | list[str]:
+# --- nothing else changed
+
+
+def _prove_others_kept(was: Fields, now: Fields, changed: set[str]) -> None:
+    old, new = (
+        {entry.key.text: _form(entry.key) + _form(entry.value) for entry in f.entries} for f in (was, now)
+    )
+    for key in old.keys() - changed:
+        _demand(old[key] == new.get(key), f"`{key}` would change as well")
+    _demand(new.keys() - old.keys() <= changed, "other fields would appear")
+    _demand([key for key in new if key in old] == list(old), "fields would change their order")
+    meant = {alias.name: _form(alias.target) for alias in _aliases(was)}
+    for alias in _aliases(now):
+        reason = f"&{alias.name} is used in another place, which would change as well"
+        _demand(meant.get(alias.name) == _form(alias.target), reason)
+
+
+def _form(node: Node) -> tuple[Any, ...]:
+    """Return everything about a node but its place. Aliases are not expanded: that could take for ever."""
+    if isinstance(node, Alias):
+        return ("*", node.name)
+    if isinstance(node, Scalar):
+        return (node.text, node.style, node.anchor)
+    if isinstance(node, Listing):
+        return ("list", node.is_flow, node.anchor, *map(_form, node.items))
+    entries = (_form(entry.key) + _form(entry.value) for entry in node.entries)
+    return ("fields", node.is_flow, node.anchor, *entries)
+
+
+def _aliases(fields: Fields) -> list[Alias]:
+    return [leaf for leaf in leaves(fields) if isinstance(leaf, Alias)]
+
+
+def _differs(was: Fields, now: Fields, key: str) -> bool:
+    old, new = was.find(key), now.find(key)
+    return old is None or new is None or _form(old) != _form(new)
+
+
+def _prove_comments_kept(was_text: str, was: Fields, now_text: str, now: Fields) -> None:
+    lost = Counter(_comments(was_text, was)) - Counter(_comments(now_text, now))
+    _demand(not lost, f"the comment {next(iter(lost), '')!r} would be lost")
+
+
+def _comments(text: str, fields: Fields) -> list[str]:
+    """Find the comments: what begins with `#` outside the written values."""
+    parts, place = [], 0
+    for leaf in leaves(fields):
+        parts += [text[place : leaf.start], re.sub(r"\S", "x", text[leaf.start : leaf.end])]
+        place = leaf.end
+    return [comment.strip() for comment in _COMMENT.findall("".join(parts) + text[place:])]
+
+
+# --- the values
+
+
+def _as_plain(value: Value) -> str | list[str]:
     return value if isinstance(value, str) else list(value)
 
 
@@ -78,121 +159,45 @@ def _plain(node: Node | None) -> str | list[str] | None:
     if isinstance(node, Scalar):
         return node.text
     if isinstance(node, Listing):
-        return [item.text for item in node.items if isinstance(item, Scalar)]
+        return [item.text for item in map(resolve, node.items) if isinstance(item, Scalar)]
     return None
 
 
-def _demand(fact: bool, reason: str) -> None:
-    if not fact:
-        advice = "edit the file by hand"
-        raise EditRefusedError(f"this edit cannot be proven harmless: {reason}", advice=advice)
+# --- the second reader
 
 
-def _closed_block(data: bytes) -> Block:
-    block = find_block(data)
-    if block is None or not block.is_closed:
-        raise EditRefusedError(
-            "this edit cannot be proven harmless: the metadata block would not be found again"
-        )
-    return block
-
-
-def _tree(data: bytes, block: Block) -> Mapping:
-    try:
-        tree = read_tree(data[block.start : block.end].decode())
-    except BlockError as error:
-        raise EditRefusedError(f"this edit cannot be proven harmless: {error.problem.detail}") from None
-    if tree is None:
-        return Mapping((), False, 0, 0, 0, 0)
-    if not isinstance(tree, Mapping):
-        raise EditRefusedError("this edit cannot be proven harmless: the block would not be read as fields")
-    return tree
-
-
-def _demand_others_unchanged(was: Mapping, now: Mapping, changed: set[str]) -> None:
-    if "tags" in changed:
-        changed = changed | {tag_node(was)[0]}
-    others = [(e.key.text, e.key.style, _form(e.value)) for e in was.entries if e.key.text not in changed]
-    kept = [(e.key.text, e.key.style, _form(e.value)) for e in now.entries if e.key.text not in changed]
-    for left, right in zip(others, kept, strict=False):
-        _demand(left == right, f"`{left[0]}` would change as well")
-    _demand(len(others) == len(kept), "fields would appear or disappear")
-    order = [e.key.text for e in was.entries]
-    names = set(order)
-    _demand(
-        [e.key.text for e in now.entries if e.key.text in names] == order,
-        "the order of the fields would change",
-    )
-    extra = {e.key.text for e in now.entries} - names
-    _demand(extra <= changed, "fields would appear")
-    _demand_aliases_mean_the_same(was, now)
-
-
-def _form(node: Node) -> Any:
-    """Return a value that tells everything about a node but its place. Aliases stay unexpanded."""
-    if isinstance(node, Alias):
-        return ("*", node.name)
-    if isinstance(node, Scalar):
-        return (node.text, node.style, node.anchor)
-    if isinstance(node, Listing):
-        return ("[]" if node.is_flow else "-", node.anchor, tuple(map(_form, node.items)))
-    entries = tuple((entry.key.text, _form(entry.value)) for entry in node.entries)
-    return ("{}" if node.is_flow else ":", node.anchor, entries)
-
-
-def _demand_aliases_mean_the_same(was: Mapping, now: Mapping) -> None:
-    meant = {alias.name: _form(alias.target) for alias in aliases(was)}
-    for alias in aliases(now):
-        reason = f"&{alias.name} is used in another place, which would change as well"
-        _demand(meant.get(alias.name) == _form(alias.target), reason)
-
-
-def _demand_comments_kept(old_text: str, was: Mapping, new_text: str, now: Mapping) -> None:
-    lost = Counter(_comments(old_text, was)) - Counter(_comments(new_text, now))
-    _demand(not lost, f"the comment {next(iter(lost), '')!r} would be lost")
-
-
-def _comments(text: str, tree: Mapping) -> list[str]:
-    """Find the comments: what begins with `#` in the gaps between the written values."""
-    blanked, place = [], 0
-    for leaf in leaves(tree):
-        blanked.append(text[place : leaf.start])
-        blanked.append("x" * (leaf.end - leaf.start - 1) + text[leaf.end - 1 : leaf.end].replace("#", "x"))
-        place = leaf.end
-    return [match.strip() for match in _COMMENT.findall("".join(blanked) + text[place:])]
-
-
-def _second_opinion(
-    before: bytes, after: bytes, fields: Fields[str, Value], was: Mapping, *, is_body_kept: bool
+def _prove_by_second_reader(
+    was_text: str, was: Fields, now_text: str, now: Fields, changed: Mapping[str, Value]
 ) -> None:
-    if any(aliases(was)):  # comparing what they expand to can take for ever
+    if _aliases(was) or _aliases(now):  # it expands them, which could take for ever
         return
-    old = second_reading(before)
-    block = _closed_block(before)
-    if old is None or old[1] != before[block.body_start :].decode().replace("\r\n", "\n").strip():
+    old = _second_reading(was_text)
+    if old is None:
         return
-    new = second_reading(after)
-    if new is None:
-        raise EditRefusedError(
-            "this edit cannot be proven harmless: another YAML reader could not read the result"
-        )
-    changed = set(fields) | {"tag"}
-    others, kept = ({k: repr(v) for k, v in reading[0].items() if k not in changed} for reading in (old, new))
+    new = _second_reading(now_text)
+    _demand(new is not None, "another YAML reader could no longer read it")
+    assert new is not None
+    names = {*changed, "tag"}
+    others, kept = ({key: repr(value) for key, value in r.items() if key not in names} for r in (old, new))
     _demand(others == kept, "another YAML reader would see other fields change")
-    _demand(not is_body_kept or old[1] == new[1], "another reader would see the body change")
-    demand_texts(new[0], fields)
+    _demand_texts(new, changed)
 
 
-def demand_texts(reading: Fields[str, Any], fields: Fields[str, Value]) -> None:
-    """Demand that a second reader sees the asked-for texts. Times are left out: it makes dates of them."""
-    for key, value in fields.items():
+def _second_reading(text: str) -> dict[str, Any] | None:
+    """Read a block's text with python-frontmatter; None when it cannot."""
+    import frontmatter
+
+    try:
+        return dict(frontmatter.parse(f"---\n{text}\n---\n".replace("\r\n", "\n"))[0])
+    except Exception:  # whatever a YAML constructor raises, from ValueError to RecursionError
+        return None
+
+
+def _demand_texts(reading: Mapping[str, Any], asked: Mapping[str, Value]) -> None:
+    for key, value in asked.items():
         if key == "tags":
-            items = reading.get("tags", reading.get("tag"))
-            texts = [item for item in items if isinstance(item, str)] if isinstance(items, list) else None
-            if texts is not None:
-                _demand(
-                    set(normalise_tags(texts)) <= set(normalise_tags(value)),
-                    "another YAML reader would see other tags",
-                )
-        elif key not in ("created_at", "updated_at"):
-            _demand(reading.get(key) == _wanted(value), f"another YAML reader would see another `{key}`")
+            seen = reading.get("tags") or reading.get("tag") or []
+            texts = [item for item in seen if isinstance(item, str)] if isinstance(seen, list) else []
+            _demand(set(normalise_tags(texts)) <= set(value), "another YAML reader would see other tags")
+        elif key not in _TIMES:
+            _demand(reading.get(key) == _as_plain(value), f"another YAML reader would see another `{key}`")

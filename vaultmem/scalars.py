@@ -1,32 +1,30 @@
 """Text → one YAML scalar that every reader takes for that same text.
 
-Readers differ in what they guess about an unquoted word: `no`, `0123`, `12:30` and `1_000` are not text to all of
-them. A text is written without quotes only when YAML 1.1 and 1.2 both read it as it stands; otherwise it is quoted,
-on one line, with escapes for whatever a reader might fold, strip or refuse.
+Readers differ in what they guess about an unquoted word: `no`, `0123`, `12:30` and `1_000` are not text to all
+of them. A text is written without quotes only when YAML 1.1 and 1.2 both read it as it stands; otherwise it is
+quoted, on one line, with escapes for whatever a reader might fold, strip or refuse.
 """
 
 from __future__ import annotations
 
 import re
 
-_GUESSED_WORDS = frozenset("~ null true false yes no on off y n = <<".split())
+_GUESSED_WORDS = frozenset({"~", "null", "true", "false", "yes", "no", "on", "off", "y", "n", "=", "<<"})
 _NUMBER_LIKE = re.compile(r"[-+.]?[0-9][0-9a-fA-FxXoObB_.,:eE+\-TtZz ]*|[-+]?\.(?:inf|nan)", re.IGNORECASE)
 _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z| ?[-+]\d\d(?::?\d\d)?)?)?"
 )
 _NEVER_FIRST = frozenset("-?:,[]{}#&*!|>'\"%@`=<~")
 _NEVER_IN_FLOW = frozenset(",[]{}")
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]"  # controls, line separators, no characters
-)
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
 
 def write_scalar(text: str, *, style: str = "", in_flow: bool = False) -> str:
     """Write a text as a scalar, unquoted where that is safe for every reader.
 
-    `style` is the quote that the old value had and that the new one keeps where it can. `in_flow` is for items
-    between brackets, where more characters have a meaning.
+    `style` is the quote of the old value, which the new one keeps where it can. `in_flow` is for items between
+    brackets, where more characters have a meaning.
     """
     if style not in ("'", '"') and _is_plain(text, in_flow):
         return text
@@ -39,7 +37,7 @@ def write_scalar(text: str, *, style: str = "", in_flow: bool = False) -> str:
 
 
 def write_time(text: str) -> str:
-    """Write a point in time. ISO 8601 stays unquoted, as editors write it, though some readers make it a date."""
+    """Write a point in time: ISO 8601 stays unquoted, as editors write it, though some make a date of it."""
     return text if _TIMESTAMP.fullmatch(text) else write_scalar(text)
 
 

@@ -1,7 +1,7 @@
 """The tags entry, rewritten in the style it already has.
 
-Items that stay keep the text they were written with. Items that are no tags (a mapping, a null, a word of which
-nothing can be kept) are not ours to drop. New items are written in normal form.
+Items that stay keep the text they were written with. Items that are no tags (a mapping, a null, a word of
+which nothing can be kept) are not ours to drop. New items are written in normal form.
 """
 
 from __future__ import annotations
@@ -9,24 +9,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmem.entries import after_colon, content_end, insert_entry, line_after, line_start, replace_value
+from vaultmem.entries import (
+    after_colon,
+    content_end,
+    indent_of,
+    insert_entry,
+    line_after,
+    line_start,
+    replace_value,
+    unusual_form,
+)
 from vaultmem.errors import EditRefusedError
-from vaultmem.metadata import Alias, Entry, Listing, Mapping, Node, Scalar, resolve
-from vaultmem.notes import normalise_tag, split_tag_text, tag_node
+from vaultmem.nodes import Alias, Entry, Fields, Listing, Node, Scalar, resolve
+from vaultmem.notes import tag_field
 from vaultmem.scalars import write_scalar
+from vaultmem.tags import normalise_tag, split_tag_text
 
 
-def write_tags(text: str, tree: Mapping | None, wanted: Sequence[str], eol: str) -> str:
-    """Return the block's text with these tags; each of `wanted` is in normal form. Raises EditRefusedError."""
-    key, value = tag_node(tree) if tree is not None else ("tags", None)
-    entry = tree.entry(key) if tree is not None else None
+def write_tags(text: str, fields: Fields | None, wanted: Sequence[str], eol: str) -> str:
+    """Return the block's text with these tags, given in normal form. Raises EditRefusedError."""
+    key = tag_field(fields)[0] if fields is not None else "tags"
+    entry = fields.entry(key) if fields is not None else None
     if entry is None:
-        return insert_entry(text, tree, "tags", new_list(wanted, eol), eol) if wanted else text
+        return insert_entry(text, fields, "tags", new_list(wanted, eol), eol) if wanted else text
     written = entry.value
-    if isinstance(resolve(written), Mapping):
+    if isinstance(resolve(written), Fields):
         raise EditRefusedError(f"`{key}` on line {written.line} is a mapping, not a list of tags")
     if isinstance(written, Alias):
-        return replace_value(text, entry, _flow(_pieces(text, value), wanted))
+        return replace_value(text, entry, _flow(_pieces(text, written), wanted))
     if isinstance(written, Scalar):
         return _write_text(text, entry, written, wanted, eol)
     if isinstance(written, Listing) and written.is_flow:
@@ -47,13 +57,18 @@ class _Piece:
     text: str
 
 
-def _pieces(text: str, value: Node | None) -> list[_Piece]:
-    if isinstance(value, Scalar):
-        parts = [] if value.is_null else split_tag_text(value.text)
-        return [_Piece(normalise_tag(part), part.strip()) for part in parts if part.strip()]
+def _pieces(text: str, value: Node) -> list[_Piece]:
+    """Take written tags apart; the texts are ready to stand between brackets."""
+    value = resolve(value)
     if isinstance(value, Listing):
         return [_Piece(_tag_of(item), text[item.start : content_end(text, item)]) for item in value.items]
-    return []
+    return [_Piece(piece.tag, write_scalar(piece.text, in_flow=True)) for piece in _words(value)]
+
+
+def _words(value: Node) -> list[_Piece]:
+    if not isinstance(value, Scalar) or value.is_null:
+        return []
+    return [_Piece(normalise_tag(word), word.strip()) for word in split_tag_text(value.text) if word.strip()]
 
 
 def _tag_of(item: Node) -> str:
@@ -64,69 +79,63 @@ def _tag_of(item: Node) -> str:
 def _arrange(current: Sequence[str], wanted: Sequence[str]) -> list[int | str]:
     """Order the new list: numbers stand for items that stay, texts for new tags.
 
-    Items stay where they are, and a new tag follows the one it follows in `wanted`. Only when the wanted order
-    contradicts the written one are the items moved.
+    Items stay where they are; a new tag stands before the next one in `wanted` that stays, or at the end.
+    Only when the wanted order contradicts the written one are items moved.
     """
     kept = [index for index, tag in enumerate(current) if not tag or tag in wanted]
     order = list(dict.fromkeys(current[index] for index in kept if current[index]))
     if order != [tag for tag in wanted if tag in order]:
-        tags = [index for index in kept if current[index]]
-        tags.sort(key=lambda index: wanted.index(current[index]))
-        kept = tags + [index for index in kept if not current[index]]
-    result: list[int | str] = list(kept)
-    previous = ""
-    for tag in wanted:
-        if tag not in order:
-            names = [current[item] if isinstance(item, int) else item for item in result]
-            result.insert(len(names) - names[::-1].index(previous) if previous else 0, tag)
-        previous = tag
-    return result
+        rank = {tag: number for number, tag in enumerate(wanted)}
+        kept.sort(key=lambda index: rank.get(current[index], len(wanted)))
+    result: list[int | str] = []
+    missing = [tag for tag in wanted if tag not in order]
+    for index in kept:
+        tag = current[index]
+        if tag in wanted:
+            due = [new for new in missing if wanted.index(new) < wanted.index(tag)]
+            result += due
+            missing = missing[len(due) :]
+        result.append(index)
+    return result + missing
 
 
-# ------------------------------------------------------------------------------------ tags as one text
+# --- tags as one text
 
 
 def _write_text(text: str, entry: Entry, written: Scalar, wanted: Sequence[str], eol: str) -> str:
     if written.is_null:
         return _fill(text, entry, written, wanted, eol)
-    pieces = _pieces(text, written)
-    arranged = [
-        pieces[i].text if isinstance(i, int) else i for i in _arrange([p.tag for p in pieces], wanted)
-    ]
-    has_commas = len(pieces) < 2 or split_tag_text(written.text) != written.text.split()
+    words = _words(written)
+    arranged = [words[i].text if isinstance(i, int) else i for i in _arrange([w.tag for w in words], wanted)]
+    has_commas = len(words) < 2 or split_tag_text(written.text) != written.text.split()
     joined = (", " if has_commas else " ").join(arranged)
-    is_readable = len(arranged) > 1 or (arranged and not joined.split()[1:])
-    if not is_readable or written.style in ("|", ">"):
-        return replace_value(text, entry, _flow(pieces, wanted, is_text=True))
+    # One tag with a blank inside would be read as two, so that becomes a list.
+    is_one_text = len(arranged) > 1 or (len(arranged) == 1 and len(joined.split()) == 1)
+    if not is_one_text or written.is_block:
+        return replace_value(text, entry, _flow(_pieces(text, written), wanted))
     return replace_value(text, entry, write_scalar(joined, style=written.style))
 
 
 def _fill(text: str, entry: Entry, written: Scalar, wanted: Sequence[str], eol: str) -> str:
-    """Put a list where there is `tags:` with nothing, or with a null word."""
+    """Put a list where there is `tags:` with nothing, or with a null word; a comment behind it stays."""
     if not wanted:
         return text
+    colon = after_colon(text, entry.key)
     end = text.find("\n", written.end)
-    line = text[after_colon(text, entry.key) : written.start] + text[written.end : end]
-    head = text[: after_colon(text, entry.key)] + line.rstrip()
-    indent = text[line_start(text, entry.key.start) : entry.key.start]
-    return (
-        head
-        + new_list(wanted, eol + indent)
-        + (eol if line.endswith("\r") or eol == "\n" else "\n")
-        + text[end + 1 :]
-    )
+    end = len(text) if end < 0 else end
+    behind = (text[colon : written.start] + text[written.end : end]).rstrip()
+    rest = text[end - 1 :] if text[end - 1] == "\r" else text[end:]
+    return text[:colon] + behind + new_list(wanted, eol + indent_of(text, entry.key)) + rest
 
 
-# ------------------------------------------------------------------------------------ [flow, lists]
+# --- [flow, lists]
 
 
-def _flow(pieces: Sequence[_Piece], wanted: Sequence[str], *, is_text: bool = False) -> str:
+def _flow(pieces: Sequence[_Piece], wanted: Sequence[str]) -> str:
     """Write a new flow list in which items that stay keep their text."""
     arranged = _arrange([piece.tag for piece in pieces], wanted)
-    items = [pieces[item].text if isinstance(item, int) else item for item in arranged]
-    is_new = [is_text or isinstance(item, str) for item in arranged]
-    written = (write_scalar(i, in_flow=True) if new else i for i, new in zip(items, is_new, strict=True))
-    return f"[{', '.join(written)}]"
+    items = (pieces[i].text if isinstance(i, int) else write_scalar(i, in_flow=True) for i in arranged)
+    return f"[{', '.join(items)}]"
 
 
 def _flow_list(text: str, listing: Listing, wanted: Sequence[str]) -> str:
@@ -134,26 +143,24 @@ def _flow_list(text: str, listing: Listing, wanted: Sequence[str]) -> str:
     arranged = _arrange([_tag_of(item) for item in items], wanted)
     if arranged == list(range(len(items))):
         return text[listing.start : listing.end]
-    if not items:
-        head, tail = text[listing.start : listing.end].rstrip("] \t\r\n"), "]"
-    else:
-        head, tail = text[listing.start : items[0].start], text[items[-1].end : listing.end]
-    if not arranged:
-        return head.rstrip() + "]"
-    result, previous = head, None
-    for item in arranged:
-        if result is not head:
-            result += _separator(text, items, previous, item, head)
-        result += (
-            text[items[item].start : items[item].end]
-            if isinstance(item, int)
-            else write_scalar(item, in_flow=True)
-        )
-        previous = item
+    first, last = (items[0].start, items[-1].end) if items else (listing.end - 1, listing.end - 1)
+    head, tail = text[listing.start : first], text[last : listing.end]
+    if not arranged or not items:
+        head, tail = head.rstrip(), "]"
+    result = head
+    left: int | str | None = None
+    for right in arranged:
+        if left is not None:
+            result += _separator(text, items, left, right, head)
+        if isinstance(right, int):
+            result += text[items[right].start : items[right].end]
+        else:
+            result += write_scalar(right, in_flow=True)
+        left = right
     return result + tail
 
 
-def _separator(text: str, items: Sequence[Node], left: int | str | None, right: int | str, head: str) -> str:
+def _separator(text: str, items: Sequence[Node], left: int | str, right: int | str, head: str) -> str:
     """Neighbours keep what stood between them; others get what stands between the first two."""
     if isinstance(left, int) and right == left + 1:
         return text[items[left].end : items[left + 1].start]
@@ -162,7 +169,7 @@ def _separator(text: str, items: Sequence[Node], left: int | str | None, right: 
     return "," + head.rpartition("[")[2] if "\n" in head else ", "
 
 
-# ------------------------------------------------------------------------------------ - block lists
+# --- - block lists
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +182,9 @@ class _Row:
     indent: str
     comment: str  # behind the item on its line
 
-    @property
-    def left_behind(self) -> str:
-        """What stays of the row when its item goes: its comments."""
+    def left_behind(self, eol: str) -> str:
+        """Return what stays of the row when its item goes: its comments."""
         leading = self.leading if "#" in self.leading else ""
-        eol = "\r\n" if self.lines.endswith("\r\n") else "\n"
         return leading + (f"{self.indent}{self.comment}{eol}" if self.comment else "")
 
 
@@ -191,14 +196,12 @@ def _rows(text: str, listing: Listing) -> list[_Row]:
         start = line_start(text, dash)
         indent = text[start:dash]
         if indent.strip() or text[dash + 1 : item.start].strip():
-            raise EditRefusedError(
-                f"the list item on line {item.line} is written in a form that cannot be edited safely"
-            )
+            raise unusual_form(item)
         end = line_after(text, item)
         behind = text[content_end(text, item) : end].strip()
-        leading = text[place:start] if place >= 0 else ""
+        leading = text[place:start] if rows else ""
         rows.append(
-            _Row(_tag_of(item), leading, text[start:end], indent, behind if behind.startswith("#") else "")
+            _Row(_tag_of(item), leading, text[start:end], indent, behind if behind[:1] == "#" else "")
         )
         place = end
     return rows
@@ -212,27 +215,25 @@ def _block_list(text: str, entry: Entry, wanted: Sequence[str], eol: str) -> str
     if arranged == list(range(len(rows))):
         return text
     start, end = line_start(text, text.rfind("-", 0, listing.items[0].start)), line_after(text, listing)
-    comments = _comments_left(rows, arranged)
-    if not arranged:
-        colon = after_colon(text, entry.key)
-        return f"{text[:colon]} []{text[colon:start]}{comments[len(rows)]}{text[end:]}"
+    above = _comments_left(rows, arranged, eol)
     lines = [
-        comments.get(item, "") + rows[item].leading + rows[item].lines
+        above[item] + rows[item].leading + rows[item].lines
         if isinstance(item, int)
         else f"{rows[0].indent}- {write_scalar(item)}{eol}"
         for item in arranged
     ]
-    return text[:start] + "".join(lines) + comments[len(rows)] + text[end:]
+    colon = after_colon(text, entry.key)
+    head = text[:start] if lines else f"{text[:colon]} []{text[colon:start]}"
+    return head + "".join(lines) + above[len(rows)] + text[end:]
 
 
-def _comments_left(rows: Sequence[_Row], arranged: Sequence[int | str]) -> dict[int, str]:
-    """Return the comments of dropped rows, by the number of the kept row they now stand above (or of the end)."""
-    comments: dict[int, str] = {}
+def _comments_left(rows: Sequence[_Row], arranged: Sequence[int | str], eol: str) -> dict[int, str]:
+    """Return the comments of dropped rows, by the number of the row they now stand above, or of the end."""
+    above: dict[int, str] = {}
     pending = ""
     for index, row in enumerate(rows):
         if index in arranged:
-            comments[index], pending = pending, ""
+            above[index], pending = pending, ""
         else:
-            pending += row.left_behind
-    comments[len(rows)] = pending
-    return comments
+            pending += row.left_behind(eol)
+    return above | {len(rows): pending}
