@@ -52,8 +52,9 @@ def harmless(text: str) -> str:
 
 
 def harmless_block(text: str) -> str:
-    """As `harmless`, for text of several lines: line breaks and tabs stay."""
-    return "".join(character if character in "\n\t" else _shown(character, " ") for character in text)
+    """As `harmless`, for text of several lines: line breaks and tabs stay, every line ends in `\\n`."""
+    lines = text.replace("\r\n", "\n")
+    return "".join(character if character in "\n\t" else _shown(character, " ") for character in lines)
 
 
 def _shown(character: str, line_break: str = " ") -> str:
