@@ -5,16 +5,18 @@ The only module that imports the SDK; `mcp_server` imports it once the client's 
 """
 
 import json
+import logging
+import sys
 import threading
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import anyio.to_thread
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
-from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import BeforeValidator, Field
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnnotations
+from pydantic import BeforeValidator, Field, ValidationError
 
 from vaultmem.errors import VaultmemError
 from vaultmem.nearest import Nearest
@@ -57,9 +59,29 @@ Tags = Annotated[
 ]
 
 
+class PlainServer(MCPServer[Any]):
+    """Says in one line which argument is wrong; the SDK's own text is pydantic's, of several lines and a link."""
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """As the SDK does. Raises ToolError."""
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if not isinstance(error.__cause__, ValidationError):
+                raise
+            faults = (
+                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.__cause__.errors()
+            )
+            raise ToolError(f"{name} cannot use its arguments: {'; '.join(faults)}.") from error.__cause__
+
+
 def build_server(tools: Tools, version: str) -> MCPServer[Any]:
     """The server with its three tools."""
-    server: MCPServer[Any] = MCPServer(
+    # Before the SDK sets up its own, which shows tracebacks with the values of the user's notes.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vaultmem: %(message)s")
+    server = PlainServer(
         "vaultmem", title="vaultmem", instructions=INSTRUCTIONS, version=version, log_level="WARNING"
     )
 

@@ -5,11 +5,12 @@ Every call looks for the worker anew, so one that starts, dies or is replaced is
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from vaultmem.errors import EngineError, NoteNotFoundError, VaultmemError
+from vaultmem.errors import EngineError, NoteNotFoundError, StoreError, VaultmemError
 from vaultmem.worker import Memories, WorkerClient
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ class Nearest:
         self._config = config
         self._opening = threading.Lock()
         self._engine: Engine | None = None
+        self._is_indexed = False
 
     def warm_up(self) -> None:
         """Do now, in this thread, what the first call would wait for. Never raises: that call will tell."""
@@ -38,10 +40,19 @@ class Nearest:
 
     def search(self, pattern: str, *, limit: int, fixed: bool = False) -> SearchResult:
         """Text search over the files as they are now. Raises what `Engine.search` raises."""
+        if self._is_unindexed():
+            from vaultmem.unindexed import search_unindexed
+
+            return search_unindexed(self._config.root, pattern, limit=limit, fixed=fixed)
         return self._read(lambda memories: memories.search(pattern, limit=limit, fixed=fixed))
 
     def open_memory(self, key: str) -> OpenedMemory:
         """One memory, whole. Raises what `Engine.open_memory` raises."""
+        if self._is_unindexed():
+            from vaultmem.unindexed import open_unindexed
+
+            with contextlib.suppress(NoteNotFoundError):  # the engine reads what is written in unusual ways
+                return open_unindexed(self._config.root, key)
         return self._read(lambda memories: memories.open_memory(key))
 
     def copies(self, key: str) -> tuple[NoteCopy, ...]:
@@ -87,7 +98,22 @@ class Nearest:
                 return ask(client)
             except OSError:
                 pass  # it died, or is stuck: reading twice does no harm
-        return ask(self._own())
+        engine = self._own()
+        try:
+            return ask(engine)
+        except NoteNotFoundError:
+            engine.look_again()  # another process may have written it this instant
+            return ask(engine)
+
+    def _is_unindexed(self) -> bool:
+        """No worker answers, and the first sync of this root is still to be finished, here or elsewhere."""
+        if self._is_indexed or WorkerClient.connect(self._config) is not None:
+            return False
+        try:
+            self._is_indexed = self._own().freshness.scanned_at is not None
+        except StoreError:
+            return True
+        return not self._is_indexed
 
     def _own(self) -> Engine:
         with self._opening:
@@ -96,15 +122,3 @@ class Nearest:
 
                 self._engine = Engine.open(config=self._config)
             return self._engine
-
-
-def open_fresh(engine: Engine, key: str) -> OpenedMemory:
-    """Open a memory that another process may have written this instant, within the throttle of the scans.
-
-    Raises what `Engine.open_memory` raises.
-    """
-    try:
-        return engine.open_memory(key)
-    except NoteNotFoundError:
-        engine.look_again()
-        return engine.open_memory(key)

@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from vaultmem.errors import ConflictError, UsageError, VaultmemError
+from vaultmem.errors import ConflictError, NoteNotFoundError, UsageError, VaultmemError
 from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.usage import EventKind, SessionLog, Trigger, UsageEvent
 
@@ -84,9 +84,9 @@ class Tools:
         """What is no regular expression is looked for as it stands, and that is said."""
         try:
             return self._nearest.search(query, limit=limit), ""
-        except UsageError as error:
+        except UsageError:
             result = self._nearest.search(query, limit=limit, fixed=True)
-            return result, f"(not a regular expression, searched as plain text: {error})"
+            return result, "(not a regular expression: searched as plain text)"
 
     def open(self, key: str) -> Reply:
         """A memory, or the copies that stand in its way. Raises what `Engine.open_memory` raises."""
@@ -97,6 +97,10 @@ class Tools:
             memory = self._nearest.open_memory(key)
         except ConflictError:
             return conflict_reply(key, self._nearest.copies(key))
+        except NoteNotFoundError as error:
+            raise NoteNotFoundError(
+                str(error), advice="Ids are exact: take one from a [recall] hint or from memory_search."
+            ) from None
         self._record_opened(memory)
         return memory_reply(memory, self._config.root)
 
