@@ -36,7 +36,7 @@ def replace(target: Path, data: bytes, *, only_if: Callable[[], bool]) -> os.sta
         os.fsync(descriptor)
         if not only_if():
             return None
-        os.replace(temporary, target)
+        temporary.replace(target)
         sync_folder(target.parent)
         return os.fstat(descriptor)
 
@@ -46,7 +46,7 @@ def create(target: Path, data: bytes) -> bool:
     with _temporary(target.parent, 0o666) as (descriptor, temporary):
         _write(descriptor, data)
         os.fsync(descriptor)
-        if not _claim(Path(temporary), target):
+        if not _claim(temporary, target):
             return False
         sync_folder(target.parent)
         return True
@@ -101,22 +101,22 @@ def _claim(source: Path, target: Path) -> bool:
         os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
     except FileExistsError:
         return False
-    os.replace(source, target)
+    source.replace(target)
     return True
 
 
 @contextlib.contextmanager
-def _temporary(folder: Path, mode: int) -> Iterator[tuple[int, str]]:
+def _temporary(folder: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Open a new temporary file in a folder; whatever is left of it afterwards is deleted."""
     # The name does not contain the note's, which may already be as long as names can be.
-    path = os.path.join(folder, f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}")
+    path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         yield descriptor, path
     finally:
         os.close(descriptor)
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            path.unlink()
 
 
 def _write(descriptor: int, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""File names and ids: which names are notes, which look like a sync tool's copy, and the names of new notes."""
+"""File names and ids: what counts as a note, what looks like a sync tool's copy, what new notes are called."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ from datetime import datetime
 STEM_LIMIT_BYTES = 140  # date, slug and ".md" together; some encrypted disks allow 143
 ID_SLUG_CHARS = 32
 
-_TEMPORARY = re.compile(r"~\$|~syncthing~", re.IGNORECASE)
+_TEMPORARY = re.compile(
+    r"~\$|~syncthing~", re.IGNORECASE
+)  # locks of office programs, Syncthing's partial files
 _CLOUD_STUB = re.compile(r"\.(.+\.md)\.icloud", re.IGNORECASE)
 
-# Names that only a sync tool writes.
+_CONFLICT_WORDS = r"conflict(?:ed)? copy|case conflict|SFConflict|冲突(?:的)?副本|衝突(?:的)?複本"
+# Names that only a sync tool writes: Syncthing; Dropbox, Nextcloud, Obsidian Sync, Seafile; pCloud.
 _CERTAIN_COPIES = (
     re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?"),
-    re.compile(
-        r"(?P<stem>.+?) ?\([^()]*(?:conflict(?:ed)?[ -]copy|SFConflict|冲突副本|衝突複本)[^()]*\)", re.I
-    ),
-    re.compile(r"(?P<stem>.+?) ?[(\[]conflict(?:ed)?(?: [^()\[\]]*)?[)\]]", re.I),
+    re.compile(rf"(?P<stem>.+?) ?[(（][^()（）]*(?:{_CONFLICT_WORDS})[^()（）]*[)）]", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+?) ?\((?:conflict(?= [^()]*\d)|conflicted\b)[^()]*\)", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+?) ?\[conflict(?:ed)?(?: \d+)?\]", re.IGNORECASE),
 )
-# Names that a person may have chosen as well: iCloud's " 2", a browser's "(1)", "copy", OneDrive's "-HOSTNAME".
+# Names that a person may choose as well: a browser's "(1)", iCloud's " 2", a file manager's "copy", OneDrive's host.
 _LIKELY_COPIES = (
-    re.compile(r"(?P<stem>.+?) ?\(\d{1,3}\)"),
+    re.compile(r"(?P<stem>.+?) ?[(（]\d{1,3}[)）]"),
     re.compile(r"(?P<stem>.+) \d{1,3}"),
-    re.compile(r"(?P<stem>.+?)(?: - copy| copy| 副本)(?: ?\(?\d{1,3}\)?)?", re.I),
+    re.compile(r"(?P<stem>.+?)(?: - copy| copy| - 副本| 副本)(?: ?\(?\d{1,3}\)?)?", re.IGNORECASE),
     re.compile(r"(?P<stem>.+?)-(?=[A-Z])[\w-]+"),
 )
 
@@ -68,11 +70,11 @@ def sync_copy_of(path: str, siblings: Collection[str] = ()) -> str | None:
 def new_id(name: str, now: datetime) -> str:
     """Make an id: `mem_`, the first 10 characters of a lower-case ULID (its milliseconds), `_`, a short slug.
 
-    Two notes of one name made in the same millisecond get the same id: whoever saves looks whether it is taken.
+    Two notes of one name made in one millisecond get the same id: whoever saves looks whether it is taken.
     """
     from ulid import ULID
 
-    slug = _slug(name, "_")[:ID_SLUG_CHARS].strip("_") or "note"
+    slug = _slug(name, "_")[:ID_SLUG_CHARS].rstrip("_") or "note"
     return f"mem_{str(ULID.from_datetime(now))[:10].lower()}_{slug}"
 
 
@@ -84,7 +86,7 @@ def note_path(name: str, created: datetime) -> str:
     week = (created.day - 1) // 7 + 1
     date = f"{created:%Y-%m-%d}"
     room = STEM_LIMIT_BYTES - len(date) - len("-.md")
-    slug = _cut(_slug(name, "-"), room).strip("-") or "note"
+    slug = _cut(_slug(name, "-"), room).rstrip("-") or "note"
     return f"{created:%Y/%m}/week{week}/{date}-{slug}.md"
 
 
@@ -101,6 +103,6 @@ def _cut(text: str, limit_bytes: int) -> str:
     if len(text.encode()) <= limit_bytes:
         return text
     cut = text.encode()[:limit_bytes].decode(errors="ignore")
-    while cut and unicodedata.combining(text[len(cut)]):
+    while cut and unicodedata.category(text[len(cut)])[0] == "M":
         cut = cut[:-1]
     return cut

@@ -1,0 +1,196 @@
+"""What is on disk now: a light scan of the memory root that opens no file.
+
+Dot-folders, hidden and temporary names are not looked at and symbolic links are not followed. What cannot be
+looked at is unknown, never absent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat as stat_modes
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from vaultmem.errors import RootMissingError
+from vaultmem.names import is_note_name, is_skipped_folder, placeholder_of
+
+ROOT_ADVICE = "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder."
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What a light scan knows about a file. Whatever changes its content changes at least one of these."""
+
+    size: int  # bytes
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> FileStat:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The notes on disk, as far as a scan could see.
+
+    Whatever lies at or under an `unknown` path could not be looked at and must not be taken for deleted.
+    """
+
+    files: Mapping[str, FileStat]
+    unknown: Mapping[str, str]  # path of a file or folder → reason
+    placeholders: tuple[str, ...]  # notes of which only a cloud stub (`.name.md.icloud`) is there
+    scope: tuple[str, ...] | None  # None: the whole root; else the paths that were asked for
+
+
+def take_snapshot(root: Path, paths: Iterable[str] | None = None) -> Snapshot:
+    """Look at the whole root, or at some paths: each a file, a folder, or something that is gone.
+
+    Raises RootMissingError when the root is gone, no folder, unreadable, or was swapped during the scan.
+    """
+    identity = root_identity(root)
+    scope = None if paths is None else _scope(paths)
+    walk = _Walk(os.fspath(root))
+    if scope is None:
+        walk.folder("")
+    else:
+        for path in scope:
+            walk.item(path)
+    # A root that vanishes under the walk would look like a burst of deletions.
+    if root_identity(root) != identity:
+        raise RootMissingError(f"the memory root {root} was replaced while it was read", advice=ROOT_ADVICE)
+    placeholders = tuple(sorted(walk.stubs - walk.files.keys()))
+    return Snapshot(MappingProxyType(walk.files), MappingProxyType(walk.unknown), placeholders, scope)
+
+
+def root_identity(root: Path) -> tuple[int, int]:
+    """Return device and inode of the root. Raises RootMissingError when it is gone or no folder."""
+    try:
+        status = root.stat()
+    except OSError as error:
+        raise _unusable(root, reason_of(error)) from None
+    if not stat_modes.S_ISDIR(status.st_mode):
+        raise _unusable(root, "it is not a folder")
+    return status.st_dev, status.st_ino
+
+
+def reason_of(error: OSError) -> str:
+    """Say why the system refused, without the path."""
+    return (error.strerror or str(error)).lower()
+
+
+def _unusable(root: str | Path, reason: str) -> RootMissingError:
+    return RootMissingError(f"the memory root {root} cannot be used: {reason}", advice=ROOT_ADVICE)
+
+
+def _scope(paths: Iterable[str]) -> tuple[str, ...] | None:
+    """Tidy the asked-for paths; None (everything) when the root itself is among them."""
+    scope = set()
+    for path in paths:
+        tidy = path.strip("/")
+        if tidy in ("", "."):
+            return None
+        folder, _, name = tidy.rpartition("/")
+        if note := placeholder_of(name):
+            tidy = f"{folder}/{note}" if folder else note
+        if not any(part in ("", ".", "..") for part in tidy.split("/")):
+            scope.add(_printable(tidy))
+    return tuple(sorted(scope))
+
+
+def _printable(path: str) -> str:
+    """Return a path as it can be stored and shown: bytes that are not UTF-8 become `\\xff` escapes."""
+    if path.isascii():
+        return path
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+@dataclass(slots=True)
+class _Walk:
+    """One scan in the making."""
+
+    root: str
+    files: dict[str, FileStat] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+    stubs: set[str] = field(default_factory=set)
+    _links: dict[str, bool] = field(default_factory=dict)
+
+    def item(self, path: str) -> None:
+        """Look at one path that was asked for: a file, a folder, something gone, or nothing of ours."""
+        if any(is_skipped_folder(part) for part in path.split("/")):
+            return
+        try:
+            if self._passes_link(path):
+                return
+            mode = (status := os.lstat(f"{self.root}/{path}")).st_mode
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL, so no such file
+            self._look_for_stub(path)
+            return
+        except OSError as error:
+            self.unknown[path] = reason_of(error)
+            return
+        if stat_modes.S_ISDIR(mode):
+            self.folder(path + "/")
+        elif stat_modes.S_ISREG(mode) and is_note_name(path.rpartition("/")[2]):
+            self.files[path] = FileStat.of(status)
+
+    def folder(self, prefix: str) -> None:
+        """Look at a folder and all below it. `prefix` is "" for the root, else it ends in a slash."""
+        pending = [prefix]
+        while pending:
+            prefix = pending.pop()
+            try:
+                with os.scandir(f"{self.root}/{prefix}") as entries:
+                    for entry in entries:
+                        self._entry(entry, prefix, pending)
+            except OSError as error:
+                if not prefix:
+                    raise _unusable(self.root, reason_of(error)) from None
+                if not isinstance(error, FileNotFoundError):
+                    self.unknown[prefix[:-1]] = reason_of(error)
+
+    def _entry(self, entry: os.DirEntry[str], prefix: str, pending: list[str]) -> None:
+        name = entry.name
+        if name[0] == ".":
+            if stubbed := placeholder_of(name):
+                self.stubs.add(_printable(prefix + stubbed))
+            return
+        path = prefix + name
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                if self._is_utf8(path):
+                    pending.append(path + "/")
+            elif is_note_name(name) and entry.is_file(follow_symlinks=False) and self._is_utf8(path):
+                self.files[path] = FileStat.of(entry.stat(follow_symlinks=False))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.unknown[_printable(path)] = reason_of(error)
+
+    def _is_utf8(self, path: str) -> bool:
+        """Names that are not UTF-8 can be neither stored nor shown; they are reported by an escaped name."""
+        if path.isascii() or (printable := _printable(path)) == path:
+            return True
+        self.unknown[printable] = "its name is not UTF-8; rename it"
+        return False
+
+    def _passes_link(self, path: str) -> bool:
+        """Tell whether the path, or a folder on the way to it, is a symbolic link. Raises OSError."""
+        parts = path.split("/")
+        for end in range(1, len(parts) + 1):
+            place = "/".join(parts[:end])
+            if place not in self._links:
+                self._links[place] = stat_modes.S_ISLNK(os.lstat(f"{self.root}/{place}").st_mode)
+            if self._links[place]:
+                return True
+        return False
+
+    def _look_for_stub(self, path: str) -> None:
+        folder, _, name = path.rpartition("/")
+        with contextlib.suppress(ValueError):
+            if is_note_name(name) and os.path.lexists(f"{self.root}/{folder}/.{name}.icloud"):
+                self.stubs.add(path)
