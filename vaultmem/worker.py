@@ -252,6 +252,9 @@ class WorkerClient:
         """The worker's process id."""
         return self._address.pid
 
+    def close(self) -> None:
+        """Nothing to let go of: an engine and a client can be held in the same way."""
+
     def call(self, method: str, params: Json | None = None, *, timeout_s: float = RECALL_TIMEOUT_S) -> Any:
         """One request and its result.
 
