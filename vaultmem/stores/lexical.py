@@ -89,11 +89,16 @@ class LexicalStore:
 
     def delete_keys(self, note_keys: Collection[int]) -> None:
         """Delete every version of these notes in one commit."""
+        import tantivy
+
         if not note_keys:
             return
         with self._writing() as writer:
             for note_key in note_keys:
-                writer.delete_documents_by_term("note_key", note_key)
+                # By term an integer is taken for a signed one and matches nothing; a query knows the schema.
+                writer.delete_documents_by_query(
+                    tantivy.Query.term_query(self._schema, "note_key", note_key)
+                )
 
     def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]:
         """Return the documents that hold at least one of `terms`, by Tantivy's own BM25, best first."""
