@@ -6,12 +6,14 @@ description, no tags, deprecated, a conflict) is derived here and stored nowhere
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
+from vaultmem import notes, yaml_errors
 from vaultmem.names import sync_copy_of
 from vaultmem.notes import Status
 from vaultmem.problems import Code, Problem
@@ -56,7 +58,7 @@ class NoteFacts:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Severity and wording of one code. `{path}`, `{id}`, `{detail}` and `{at}` ("line 4, column 7") are filled in."""
+    """Severity and wording of one code. `{path}`, `{id}`, `{detail}`, `{at}`… are filled in by `_diagnostic`."""
 
     severity: Severity
     message: str
@@ -77,79 +79,101 @@ def _info(message: str, fix: str) -> Check:
 
 CHECKS: Mapping[Code, Check] = MappingProxyType(
     {
-        Code.BAD_YAML: _error(
-            "the metadata block cannot be read at {at}: {detail}",
-            "correct {where}; a value with `: `, ` #` or a special first character belongs in quotes",
-        ),
-        Code.DUPLICATE_KEY: _error(
-            "a field is there twice, at {at}: {detail}", "delete one of the two lines"
-        ),
+        Code.BAD_YAML: _error("The metadata block cannot be read, {at}: {detail}.", "{yaml_fix}"),
+        Code.DUPLICATE_KEY: _error("A field is there twice, {at}: {detail}.", "Delete one of the two lines."),
         Code.BAD_ENCODING: _error(
-            "the file is not UTF-8 text, at {at}: {detail}",
-            "save it as UTF-8 in your editor; it was not changed",
+            "The file is not UTF-8 text, {at}: {detail}. It was left as it is.",
+            "Save it as UTF-8 in your editor.",
         ),
         Code.UNREADABLE: _error(
-            "the file cannot be read: {detail}",
-            "make it readable (permissions, disk, name); what was known of it is kept",
+            "The file cannot be read: {detail}. What was known of it is kept.",
+            "Look at its permissions, its name and its disk; then sync again.",
         ),
         Code.CONFLICT_ID: _error(
-            "the id {id} is also in {detail}; none of them is recalled",
-            "give one a new id (`vaultmem adopt PATH`), or move the superfluous one to the trash",
+            "The id {id} is also in {detail}; neither is searched or hinted.",
+            "Give one of them a new id (`vaultmem adopt {path_word}`), or move the one too many to the trash.",
         ),
         Code.INVALID_ID: _error(
-            "the id at {at} cannot be used: {detail}",
-            "give it one line of 1 to 128 characters without control characters",
+            "The id cannot be used, {at}: {detail}.",
+            "Write one line of 1 to 128 characters, without control characters.",
         ),
         Code.INVALID_STATUS: _error(
-            "the status at {at} is {detail!r}, so the note is not recalled",
-            "write `status: active` or `status: deprecated`",
+            "The status is {detail!r}, {at}, so the note is not recalled.",
+            "Write `status: active` or `status: deprecated`.",
         ),
         Code.MERGE_CONFLICT: _error(
-            "an unfinished git merge at {at}: {detail}", "finish the merge and delete its markers"
+            "A git merge was not finished, {at}: {detail}.",
+            "Keep the right lines and delete the markers (<<<<<<<, =======, >>>>>>>).",
         ),
         Code.ROOT_MISSING: _error(
-            "the memory root {path} cannot be used: {detail}",
-            "mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder; what was known is kept",
+            "The memory root {path} cannot be used: {detail}. What was known is kept.",
+            "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder.",
         ),
         Code.MISSING_DESCRIPTION: _warning(
-            "{name!r} has no description, so it can be opened and searched but is never hinted",
-            "add one line `description: …` that says what the memory is good for",
+            "{name!r} has no description: it can be opened and searched, but it is never hinted.",
+            "Add a line `description: …` that says in one sentence what the memory tells.",
         ),
         Code.SYNC_CONFLICT_COPY: _warning(
-            "the file looks like a sync tool's copy of {detail}",
-            "compare the two, keep what is right, and trash the copy",
+            "The file looks like a sync tool's copy of {detail}.",
+            "Compare the two, keep what is right, and move the copy to the trash.",
         ),
         Code.TAG_INVALID: _warning(
-            "a tag at {at} is left out: {detail}",
-            "write it with letters, digits, `/`, `-` or `_`, one tag an item",
+            "A tag is left out, {at}: {detail}.",
+            "Write it with letters, digits, `/`, `-` or `_`, one tag an item.",
         ),
-        Code.NO_TAGS: _warning("{name!r} has no tags", "add at least one: `vaultmem tag {id} --add TAG`"),
+        Code.NO_TAGS: _warning("{name!r} has no tags.", "Add one: `vaultmem tag {id_word} --add TAG`."),
         Code.TOO_LARGE: _warning(
-            "the note is {detail} long; only the first MiB of its body is indexed",
-            "split it into several memories",
+            "The note is {detail} long; only the first MiB of its body is indexed.",
+            "Split it into several memories.",
         ),
         Code.CLOUD_PLACEHOLDER: _warning(
-            "the note is not on this machine: {detail}",
-            "download it in your sync tool, or open it once in Obsidian",
+            "The note is not on this machine: {detail}.",
+            "Download it in your sync tool, or open it once in Obsidian.",
         ),
         Code.TEMPLATE_PLACEHOLDER: _warning(
-            "a template's placeholder was never filled in at {at}: {detail}",
-            "replace it, or move the template elsewhere",
+            "A template's placeholder was never filled in, {at}: {detail}.",
+            "Write the value; keep templates outside the memory root.",
         ),
         Code.MISSING_STATUS: _warning(
-            "the note has no status and counts as active", "add the line `status: active`"
+            "{name!r} has no status and counts as active.", "Add a line `status: active`."
         ),
         Code.MISSING_ID: _info(
-            "the note has no id, so it is no memory{detail}",
-            "if it should be one: `vaultmem adopt PATH`; else leave it",
+            "The note has no id, so it is no memory{detail}.",
+            "{missing_id_fix}",
         ),
-        Code.MISSING_NAME: _info("the note has no name; {detail} stands in for it", "add the line `name: …`"),
+        Code.MISSING_NAME: _info("The note has no name; {detail} stands in for it.", "Add a line `name: …`."),
         Code.DEPRECATED: _info(
-            "{name!r} is deprecated and not recalled", "`vaultmem activate {id}` takes it back"
+            "{name!r} is deprecated and not recalled.", "Take it back: `vaultmem activate {id_word}`."
         ),
-        Code.EMPTY_FILE: _info("the file is empty", "write it, or delete it"),
+        Code.EMPTY_FILE: _info("The file is empty.", "Write the note, or delete the file."),
     }
 )
+
+_MISSING_ID_FIXES = {
+    notes.NOT_ON_LINE_1: "Delete the blank lines above the block.",
+    notes.NO_FIELDS: "Write the block as `key: value` lines, or leave the note as it is.",
+    notes.SECOND_BLOCK: "Make one block of the two.",
+}
+_YAML_FIXES = {
+    yaml_errors.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    yaml_errors.SPECIAL_FIRST: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    yaml_errors.TEXT_AFTER: "Put the whole value of {where} in quotes, and double the quotes inside it.",
+    yaml_errors.UNKNOWN_ALIAS: 'Put the value of {where} in quotes: `key: "*…"`.',
+    yaml_errors.EXPLICIT_TAG: "Put the value of {where} in quotes, or delete the tag.",
+    yaml_errors.KEY_IS_NO_TEXT: "Put the value of {where} in quotes, or fill in the template's placeholder.",
+    yaml_errors.TAB_INDENT: "Indent {where} with spaces.",
+    yaml_errors.OPEN_QUOTE: "Close the quote that opens on {where}; a quote inside the text is written twice.",
+    yaml_errors.BAD_ESCAPE: "Write a backslash between double quotes twice, or use single quotes, on {where}.",
+    yaml_errors.OPEN_LIST: "Close the list on {where} with `]`; an item with `#` or `:` belongs in quotes.",
+    yaml_errors.OPEN_BRACES: "Put the value of {where} in quotes, or close it with `}}`.",
+    yaml_errors.STRAY_LINE: "Write {where} as `key: value`, or indent it under the line it belongs to.",
+    yaml_errors.NO_VALUE: "Write the value on {where}, or delete the line.",
+    yaml_errors.UNCLOSED_BLOCK: "Add a line `---` below the last field.",
+    yaml_errors.CONTROL_CHARACTER: "Delete the invisible character on {where}.",
+}
+
+_SOME_YAML = "Correct {where}; a value with `: `, ` #` or a special first character belongs in quotes."
+_ADOPT = "If it should be one: `vaultmem adopt {path_word}`; otherwise leave it."
 
 SEVERITY: Mapping[Code, Severity] = MappingProxyType({code: check.severity for code, check in CHECKS.items()})
 
@@ -169,53 +193,52 @@ def diagnose_root(root: Path, reason: str) -> Diagnostic:
     return Diagnostic(Code.ROOT_MISSING, check.severity, "", None, message, check.fix)
 
 
-def _derived(facts: NoteFacts) -> list[Problem]:
+def _derived(facts: NoteFacts) -> Iterator[Problem]:
+    """Yield what follows from the facts. Nothing is demanded of a note without an id: it is no memory."""
     if facts.id is None:
-        return []
-    found = []
+        return
     if facts.conflict_paths:
-        found.append(Problem(Code.CONFLICT_ID, ", ".join(facts.conflict_paths)))
+        yield Problem(Code.CONFLICT_ID, ", ".join(facts.conflict_paths))
     if original := sync_copy_of(facts.path, facts.conflict_paths):
-        found.append(Problem(Code.SYNC_CONFLICT_COPY, original))
+        yield Problem(Code.SYNC_CONFLICT_COPY, original)
     if not facts.description:
-        found.append(Problem(Code.MISSING_DESCRIPTION))
+        yield Problem(Code.MISSING_DESCRIPTION)
     if not facts.tags:
-        found.append(Problem(Code.NO_TAGS))
+        yield Problem(Code.NO_TAGS)
     if facts.status is Status.DEPRECATED:
-        found.append(Problem(Code.DEPRECATED))
-    return found
+        yield Problem(Code.DEPRECATED)
 
 
 def _diagnostic(facts: NoteFacts, problem: Problem) -> Diagnostic:
-    check = CHECKS[problem.code]
+    check, where = CHECKS[problem.code], f"line {problem.line}" if problem.line else "the block"
     values = {
         "path": facts.path,
+        "path_word": shlex.quote(facts.path),
         "id": facts.id,
+        "id_word": shlex.quote(facts.id or ""),
         "name": facts.name,
         "detail": _detail(problem),
-        "at": _at(problem),
-        "where": f"line {problem.line}" if problem.line else "the block",
+        "where": where,
+        "at": where + (f", column {problem.column}" if problem.column else ""),
     }
-    message, fix = (
-        check.message.format(**values),
-        check.fix.format(**values).replace("PATH", _quoted(facts.path)),
-    )
+    values["yaml_fix"] = _fix_for(problem, _YAML_FIXES, _SOME_YAML).format(**values)
+    values["missing_id_fix"] = _fix_for(problem, _MISSING_ID_FIXES, _ADOPT).format(**values)
+    message, fix = (_on_one_line(text.format(**values)) for text in (check.message, check.fix))
     return Diagnostic(
         problem.code, check.severity, facts.path, facts.id, message, fix, problem.line, problem.column
     )
 
 
 def _detail(problem: Problem) -> str:
-    if problem.code is Code.MISSING_ID:
-        return f": {problem.detail}" if problem.detail else ""
+    if problem.code is Code.MISSING_ID and problem.detail:
+        return f": {problem.detail}"
     return problem.detail
 
 
-def _at(problem: Problem) -> str:
-    if problem.line is None:
-        return "an unknown place"
-    return f"line {problem.line}" + (f", column {problem.column}" if problem.column else "")
+def _fix_for(problem: Problem, fixes: Mapping[str, str], otherwise: str) -> str:
+    return next((fix for beginning, fix in fixes.items() if problem.detail.startswith(beginning)), otherwise)
 
 
-def _quoted(path: str) -> str:
-    return f'"{path}"' if " " in path else path
+def _on_one_line(text: str) -> str:
+    """Show characters that would break a line or a terminal as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -17,7 +17,7 @@ from vaultmem.entries import FIELD_ORDER, insert_entry, replace_value
 from vaultmem.errors import EditRefusedError
 from vaultmem.metadata import BOM, BlockError, find_block, read_tree
 from vaultmem.nodes import Fields, Scalar, resolve
-from vaultmem.notes import Code, Note, Status, parse_note, second_block_line
+from vaultmem.notes import NOT_ON_LINE_1, Code, Note, Status, parse_note, second_block_line
 from vaultmem.proof import prove_edit, prove_new, prove_values
 from vaultmem.scalars import write_scalar, write_time
 from vaultmem.tag_edits import new_list, write_tags
@@ -199,9 +199,10 @@ def _encode(text: str) -> bytes:
 
 def _with_new_block(data: bytes, id_: str) -> bytes:
     note = _editable(data)
-    if any(problem.detail for problem in note.problems if problem.code is Code.MISSING_ID):
-        reason = "the note cannot be edited: its metadata block does not begin on line 1"
-        raise EditRefusedError(reason, advice="Delete the blank lines above it.")
+    if any(problem.detail == NOT_ON_LINE_1 for problem in note.problems):
+        raise EditRefusedError(
+            f"the note cannot be edited: {NOT_ON_LINE_1}", advice="Delete the lines above it."
+        )
     mark = BOM if data.startswith(BOM) else b""
     rest = data[len(mark) :]
     eol = "\r\n" if rest.partition(b"\n")[0].endswith(b"\r") else "\n"

@@ -17,7 +17,14 @@ from typing import Any
 
 from vaultmem.nodes import Alias, Entry, Fields, Listing, Node, Resolved, Scalar
 from vaultmem.problems import Code, Problem
-from vaultmem.yaml_errors import CONTROL_CHARACTER, EXPLICIT_TAG, KEY_IS_NO_TEXT, UNKNOWN_ALIAS, explain
+from vaultmem.yaml_errors import (
+    CONTROL_CHARACTER,
+    EXPLICIT_TAG,
+    KEY_IS_NO_TEXT,
+    NESTED_TOO_DEEP,
+    UNKNOWN_ALIAS,
+    explain,
+)
 
 BLOCK_LIMIT_BYTES = 256 * 1024
 DEPTH_LIMIT = 64
@@ -118,7 +125,7 @@ class _Builder:
         elif isinstance(event, yaml.CollectionStartEvent):
             self._refuse_tag(event)
             if len(self._open) >= DEPTH_LIMIT:
-                raise self._error(event, f"lists and mappings are nested more than {DEPTH_LIMIT} deep")
+                raise self._error(event, NESTED_TOO_DEEP)
             self._open.append((event, []))
         elif isinstance(event, yaml.CollectionEndEvent):
             start, children = self._open.pop()

@@ -50,6 +50,11 @@ __all__ = [
 BODY_LIMIT_BYTES = 1024 * 1024
 ID_LIMIT_CHARS = 128
 
+# Why there is no id, where more is to be said than that; `vaultmem.diagnostics` knows how to mend each.
+NOT_ON_LINE_1 = "its metadata block does not begin on line 1, so it does not count"
+NO_FIELDS = "its metadata block holds no `key: value` lines"
+SECOND_BLOCK = "a second metadata block follows, and only the first one counts; it begins on line"
+
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF16_FENCES = (b"-\0-\0-\0", b"\0-\0-\0-")
 _MERGE_MARKER = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
@@ -152,9 +157,7 @@ def _without_block(path: str, digest: str, data: bytes) -> Note:
             Code.MERGE_CONFLICT, "the file begins with the markers of an unfinished merge", 1, 1
         )
     elif _BLANK_THEN_FENCE.match(body):
-        problem = Problem(
-            Code.MISSING_ID, "its metadata block does not begin on line 1, so it does not count"
-        )
+        problem = Problem(Code.MISSING_ID, NOT_ON_LINE_1)
     else:
         problem = Problem(Code.MISSING_ID)
     return _add(_wrong(path, digest, problem, body=body), too_large)
@@ -169,7 +172,10 @@ def _with_block(path: str, digest: str, data: bytes, block: Block) -> Note:
     elif isinstance(tree, Fields):
         note = _interpret(path, digest, tree, body, line)
     else:
-        problem = Problem(Code.MISSING_ID, _second_block(body, line) or _no_fields(tree))
+        detail = _second_block(body, line) or (
+            NO_FIELDS if tree is not None else "its metadata block is empty"
+        )
+        problem = Problem(Code.MISSING_ID, detail)
         note = _wrong(path, digest, problem, body=body, line=line)
     return _add(note, too_large)
 
@@ -197,16 +203,9 @@ def _add(note: Note, problem: Problem | None) -> Note:
     return note if problem is None else replace(note, problems=(*note.problems, problem))
 
 
-def _no_fields(tree: Node | None) -> str:
-    if tree is None:
-        return "its metadata block is empty"
-    kind = "a list" if isinstance(tree, Listing) else "plain text"
-    return f"its metadata block is {kind}, not `key: value` lines"
-
-
 def _second_block(body: str, body_line: int) -> str:
     line = second_block_line(body, body_line)
-    return f"a second metadata block follows on line {line}, and only the first one counts" if line else ""
+    return f"{SECOND_BLOCK} {line}" if line else ""
 
 
 def second_block_line(body: str, body_line: int) -> int | None:

@@ -20,6 +20,8 @@ KEY_IS_NO_TEXT = "a key is a list or a mapping, as in {{…}}"
 EXPLICIT_TAG = "the value has the YAML tag"
 UNKNOWN_ALIAS = "there is no anchor for"
 CONTROL_CHARACTER = "YAML does not allow the character"
+NESTED_TOO_DEEP = "lists and mappings are nested too deeply"
+NO_VALUE = "a value is missing"
 UNCLOSED_BLOCK = "the opening --- on line 1 has no closing ---"
 
 # What the parser was doing → what is wrong. The mistake is then where that began, not where it gave up.
@@ -39,6 +41,8 @@ def explain(error: Any, text: str) -> tuple[str, int, int]:
     problem, context = str(error.problem or ""), str(error.context or "")
     mark = error.problem_mark or error.context_mark
     began = error.context_mark or mark
+    if "nesting depth" in problem:
+        return _at(NESTED_TOO_DEEP, mark, text)
     if "escape" in problem:
         return _at(BAD_ESCAPE, mark, text)
     for words, meaning in _BY_CONTEXT.items():
@@ -58,6 +62,8 @@ def explain(error: Any, text: str) -> tuple[str, int, int]:
 
 def _special(text: str, mark: Any) -> str:
     character = text[mark.index : mark.index + 1]
+    if not character.strip(" \n\r"):
+        return NO_VALUE
     return TAB_INDENT if character == "\t" else f"{SPECIAL_FIRST} {character}"
 
 
