@@ -308,7 +308,7 @@ def _matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
     import numpy as np
 
     flat = column.combine_chunks().flatten().to_numpy()
-    return np.asarray(flat, dtype=np.float32).reshape(len(column), -1)
+    return np.asarray(flat, dtype=np.float32).reshape(len(column), column.type.list_size)
 
 
 def _hits(table: pa.Table | None) -> list[DenseHit]:
