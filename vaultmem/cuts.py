@@ -1,4 +1,4 @@
-"""Where a text that is too long may be cut: at sentence ends, line ends, spaces, never inside a link or a letter.
+"""Where a long text may be cut: at sentence ends, line ends, spaces; never inside a link or a letter.
 
 Lengths are counted twice, in characters and in estimated tokens, because a model's window is one and a
 reader's eye the other. Everything here is pure and linear in the length of the text.
@@ -12,20 +12,20 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-# Measured with the tokenizer of multilingual-e5 (507 tokens of text fit its window): common Chinese 0.67
-# tokens a character, rare Han, emoji and most other scripts' worst case 1.0, base64 0.76, punctuation
-# 0.95, English 0.25.
-TOKENS_PER_ALNUM = 0.8
+# Measured with the tokenizer of multilingual-e5, whose window leaves 507 tokens for a text: common
+# Chinese takes 0.67 tokens a character, English 0.25, base64 0.78; rare Han, emoji, punctuation and
+# random ASCII up to 1.0.
+TOKENS_PER_WORD_LETTER = 0.7
 PIECE_TOKENS = 430  # a piece of a block that was cut
 HARD_TOKENS = 480  # anything that leaves the chunker: a piece with its heading, fence or table header
 
 _BLANKS = re.compile(r"\s+")
-_ALNUM = re.compile(r"[A-Za-z0-9]+")
+_WORD = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]?[a-z]{3,24}|[A-Z]{4,24})(?![A-Za-z0-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a piece should be (`target_chars`), may be (`piece_chars`) and must never be (`hard_chars`)."""
+    """How long a piece should be (`target_chars`), may be (`piece_chars`) and never is (`hard_chars`)."""
 
     target_chars: int
     piece_chars: int
@@ -35,7 +35,7 @@ class Limits:
 
     @classmethod
     def around(cls, target_chars: int) -> Limits:
-        """Return the limits that belong to a target: half as much again for a piece, twice as much at most."""
+        """Return the limits for a target: half as much again for a piece, never more than twice as much."""
         return cls(target_chars, target_chars * 3 // 2, target_chars * 2)
 
     def less(self, overhead: str) -> Limits:
@@ -60,27 +60,36 @@ class Limits:
 
 
 def estimate_tokens(text: str) -> float:
-    """Estimate from above how many tokens a text takes: 0.8 for an ASCII letter or digit, 1 for all else but space.
+    """Estimate from above the tokens of a text: 0.7 for a letter of a plain word, 1 for all else but space.
 
     Tokenizers of the XLM-R family compose and fold first (NFKC), which makes some single characters many.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    dense = _BLANKS.sub("", text)
-    others = len(_ALNUM.sub("", dense))
-    return (len(dense) - others) * TOKENS_PER_ALNUM + others
+    others = len(_BLANKS.sub("", _WORD.sub("", text)))
+    return others + (len(_BLANKS.sub("", text)) - others) * TOKENS_PER_WORD_LETTER
 
 
-# Kinds of places, best first; a cut is made at the end of a match.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a text may be cut, each kind better than the next; a cut is made at the end of a match.
+
+    With places `between` lines, a line is cut `inside` only when it alone is too long.
+    """
+
+    between: tuple[re.Pattern[str], ...]
+    inside: tuple[re.Pattern[str], ...]
+
+
 _SENTENCE = re.compile(r"""[。！？；!?…]+[”’"'」』）)\]】》*_~]*\s*|\.[”"')\]*_~]*\s+""")
 _LINE = re.compile(r"\n")
-_CLAUSE = re.compile(r"[，、：]|[,;:]\s+")
-_SPACE = re.compile(r"\s+")
 _EMPTY_LINE = re.compile(r"\n[ \t]*\n")
 _CELL = re.compile(r"\|")
-PROSE = (_SENTENCE, _LINE, _CLAUSE, _SPACE)
-CODE = (_EMPTY_LINE, _LINE)
-ROW = (_CELL, _SENTENCE, _CLAUSE, _SPACE)
+_CLAUSE = re.compile(r"[，、：]|[,;:]\s+")
+_SPACE = re.compile(r"\s+")
+PROSE = Places((), (_SENTENCE, _LINE, _CLAUSE, _SPACE))
+CODE = Places((_EMPTY_LINE, _LINE), (_SPACE,))
+ROWS = Places((_LINE,), (_CELL, _SENTENCE, _CLAUSE, _SPACE))
 
 _LINK = re.compile(r"!?\[[^\[\]\n]{0,200}\]\([^()\s]{0,400}\)")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,15}://[!#-;=?-_a-z{|}~]+")
@@ -88,11 +97,11 @@ _BRACKETS = re.compile(r"!?\[\[|\]\]|\n")
 _TICKS = re.compile(r"`+")
 
 
-def cut(text: str, limits: Limits, places: Sequence[re.Pattern[str]] = PROSE) -> list[tuple[int, int]]:
+def cut(text: str, limits: Limits, places: Places = PROSE) -> list[tuple[int, int]]:
     """Return the spans (start, end) of consecutive pieces that together are the text.
 
-    A piece ends at the best place near `target_chars`; the last one or two share what is left evenly.
-    Only where a single span (a link, a word, a code line) passes the limits is it cut inside, at the
+    A piece ends at the best place near `target_chars`; the last two share what is left evenly. Where
+    there is no place at all (a link, a word or a code line longer than the limits) the cut is at the
     border of a letter.
     """
     spans: list[tuple[int, int]] = []
@@ -107,13 +116,8 @@ def cut(text: str, limits: Limits, places: Sequence[re.Pattern[str]] = PROSE) ->
     return spans
 
 
-def cut_lines(text: str, limits: Limits) -> list[tuple[int, int]]:
-    """Cut code: at empty lines, else at line ends; inside a line only when that line alone is too long."""
-    return cut(text, limits, CODE)
-
-
 def protected_spans(text: str, longest: int) -> list[tuple[int, int]]:
-    """Return the spans that must stay in one piece, in order and apart: wikilinks, links, URLs, code in a line.
+    """Return the spans that must stay whole, in order and apart: wikilinks, links, URLs, code in a line.
 
     Spans longer than `longest` are left out.
     """
@@ -157,25 +161,18 @@ def _code_spans(text: str) -> Iterator[tuple[int, int]]:
         index = closing + 1 if closing >= 0 else index + 1
 
 
-def _cut_end(
-    text: str,
-    start: int,
-    limits: Limits,
-    places: Sequence[re.Pattern[str]],
-    kept: Sequence[tuple[int, int]],
-) -> int:
+def _cut_end(text: str, start: int, limits: Limits, places: Places, kept: Sequence[tuple[int, int]]) -> int:
     latest = _latest_end(text, start, limits)
     rest = len(text) - start
-    goal = start + (limits.target_chars if rest >= 2 * limits.target_chars else rest // 2)
-    goal = min(goal, latest)
-    window = (min(start + limits.target_chars // 2, goal), latest)
-    for place in places:
+    goal = min(start + (limits.target_chars if rest >= 2 * limits.target_chars else rest // 2), latest)
+    near = (min(start + limits.target_chars // 2, goal), latest)
+    tries = [(place, near) for place in places.between]
+    if places.between:  # a short piece is better than a broken line
+        tries.append((_LINE, (start + 1, latest)))
+    tries += [(place, near) for place in places.inside]
+    for place, window in tries:
         best = _nearest(text, place, window, goal, kept)
         if best is not None and best > start:
-            return best
-    if places is CODE:  # a short piece is better than a broken line
-        best = _nearest(text, _LINE, (start + 1, latest), goal, kept)
-        if best is not None:
             return best
     return _hard_end(text, start, goal, latest, kept)
 
@@ -251,7 +248,7 @@ def _is_regional(character: str) -> bool:
 
 def _regional_run(text: str, end: int) -> int:
     start = end
-    while start > max(0, end - 64) and _is_regional(text[start - 1]):
+    while start > max(0, end - 1024) and _is_regional(text[start - 1]):
         start -= 1
     return end - start
 
