@@ -145,10 +145,16 @@ def branches(value: str) -> list[str]:
 
 
 def per_week(notes: Iterable[NoteView], today: date, weeks: int) -> list[tuple[date, int]]:
-    """How many notes were made in each of the last `weeks` weeks (Mondays), oldest first."""
-    monday = today - timedelta(days=today.weekday())
+    """How many notes were made in each of `weeks` weeks (their Mondays), oldest first.
+
+    The last week is this one; when nothing was made in all these weeks, it is the newest note's.
+    """
+    days = [made for note in notes if (made := created_day(note)) and made <= today]
+    newest = max(days, default=today)
+    end = today if newest > today - timedelta(weeks=weeks - 1) else newest
+    monday = end - timedelta(days=end.weekday())
     starts = [monday - timedelta(weeks=back) for back in range(weeks - 1, -1, -1)]
-    counts = Counter(made - timedelta(days=made.weekday()) for note in notes if (made := created_day(note)))
+    counts = Counter(made - timedelta(days=made.weekday()) for made in days)
     return [(start, counts[start]) for start in starts]
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from tui.formatting import counted, left
 from tui.words import Sign
 from vaultmem.events import (
+    CachesChanged,
     EmbeddingProgress,
     EngineFailed,
     EngineRecovered,
@@ -25,7 +26,7 @@ KINDS: Mapping[str, Sign] = {
     "edited": Sign("✎", "edited", "$text-primary"),
     "failed": Sign("✖", "failed", "$text-error"),
     "recovered": Sign("✔", "recovered", "$text-success"),
-    "watcher": Sign("◍", "watcher", "$text-muted"),
+    "watcher": Sign("◍", "watcher", "$foreground 60%"),
     "lock": Sign("⚿", "lock", "$text-warning"),
 }
 
@@ -68,6 +69,8 @@ def _told(event: Event) -> tuple[str, str, tuple[str, ...]]:
             return "lock", "this window writes the caches now", ()
         case LockChanged(pid=pid):
             return "lock", f"process {pid} writes the caches; this window follows it" if pid else "nobody writes", ()
+        case CachesChanged():
+            return "synced", "another process wrote the caches", ()
         case NoteEdited(path=path, what=what):
             return "edited", f"{what}: {path}", ()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from vaultmem.recall import Candidate
     from vaultmem.scoring import ChunkSignal, Signals
 
-MUTED = "$text-muted"
+MUTED = "$foreground 60%"
 STRONG = "bold"
 CHUNK_CHARS = 320
 
@@ -40,8 +40,8 @@ def explain(candidate: Candidate, question: Question, width: int) -> Content:
         _formula(candidate, question),
         _changes(candidate, question),
         _dense(candidate.signals, width),
-        _lexical(candidate, question, width),
-        _chunks(candidate.signals, width),
+        _lexical(candidate, question),
+        _chunks(candidate.signals),
     )
     return Content("\n\n").join([part for part in parts if part])
 
@@ -198,28 +198,29 @@ def _dense(signals: Signals, width: int) -> Content:
     if signals.dense is None:
         return Content("")
     best = "metadata" if (signals.dense_metadata or 0) >= (signals.dense_body or 0) else "body"
-    note = f"the better of the two, the {best}, on a scale where {AT_THRESHOLD:.2f} is the threshold"
+    note = f"  the {best} is nearer; brought to a scale where"
     return lines(
         [
-            Content.assemble(_heading("Meaning"), f"  {signals.dense:.3f}", (f"  {note}", MUTED)),
-            _signal("metadata", signals.dense_metadata, "name, description and tags", width),
-            _signal("body", signals.dense_body, "its nearest chunks, weighted", width),
+            Content.assemble(_heading("Meaning"), f"  {signals.dense:.3f}"),
+            _signal("metadata", signals.dense_metadata, width),
+            _signal("body", signals.dense_body, width),
+            Content.styled(f"{note} {AT_THRESHOLD:.2f} is worth a hint", MUTED),
         ]
     )
 
 
-def _signal(name: str, value: float | None, note: str, width: int) -> Content:
+def _signal(name: str, value: float | None, width: int) -> Content:
     if value is None:
         return Content.assemble(f"  {name:<9}", ("   —   not there", MUTED))
-    drawn = bar(value, max(6, min(24, width - 56)), "$primary")
-    return Content.assemble(f"  {name:<9} {value:.3f}  ", drawn, (f"  {note}", MUTED))
+    drawn = bar(value, max(6, min(24, width - 22)), "$primary")
+    return Content.assemble(f"  {name:<9} {value:.3f}  ", drawn)
 
 
-def _lexical(candidate: Candidate, question: Question, width: int) -> Content:
+def _lexical(candidate: Candidate, question: Question) -> Content:
     signals = candidate.signals
     if signals.bm25 is None:
         return Content("")
-    rows = [Content.assemble(_heading("Words"), f"  {signals.bm25:.3f}", ("  BM25, as a share of what the prompt could reach", MUTED))]
+    rows = [Content.assemble(_heading("Words"), f"  {signals.bm25:.3f}", ("  BM25, as a share of the best possible", MUTED))]
     rows.append(_terms("in the note", signals.terms, "✓", "$text-success"))
     missing = [term for term in question.terms if term not in signals.terms]
     rows.append(_terms("not in it", missing, "✗", MUTED))
@@ -236,15 +237,15 @@ def _terms(label: str, terms: Sequence[str], mark: str, style: str) -> Content:
     return Content.assemble((f"  {label}: ", MUTED), (shown + more, style))
 
 
-def _chunks(signals: Signals, width: int) -> Content:
+def _chunks(signals: Signals) -> Content:
     if not signals.chunks:
         return Content("")
-    return lines([_heading("Nearest chunks of the body"), *(_chunk(chunk, signals, width) for chunk in signals.chunks)])
+    return lines([_heading("Nearest chunks of the body"), *(_chunk(chunk, signals) for chunk in signals.chunks)])
 
 
-def _chunk(chunk: ChunkSignal, signals: Signals, width: int) -> Content:
+def _chunk(chunk: ChunkSignal, signals: Signals) -> Content:
     place = f"lines {chunk.line_start}–{chunk.line_end}"
-    heading = f"  {plain(chunk.heading)}" if chunk.heading else ""
+    heading = [Content.styled(f"  {plain(chunk.heading)}", MUTED)] if chunk.heading else []
     text = plain(chunk.text)
     cut = text[:CHUNK_CHARS] + ("…" if len(text) > CHUNK_CHARS else "")
     return lines(
@@ -252,8 +253,9 @@ def _chunk(chunk: ChunkSignal, signals: Signals, width: int) -> Content:
             Content.assemble(
                 f"  {chunk.weight:.2f} × {chunk.cosine:.3f}  ",
                 bar(chunk.cosine, 12, "$primary"),
-                (f"  {place}{heading}", MUTED),
+                (f"  {place}", MUTED),
             ),
+            *heading,
             Content("  ") + highlighted(cut, signals.terms),
         ]
     )

@@ -149,7 +149,7 @@ def diff_lines(diff: str) -> Content:
 
 def _diff_style(line: str) -> str:
     if line.startswith(("+++", "---")):
-        return "$text-muted"
+        return "$foreground 60%"
     if line.startswith("@@"):
         return "$text-accent"
     if line.startswith("+"):

@@ -22,26 +22,18 @@ if TYPE_CHECKING:
     from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, NoteView, OpenedMemory
 
 
-@dataclass(eq=False)
-class Said(Message):
-    """A message that is made of its fields."""
-
-    def __post_init__(self) -> None:
-        super().__init__()
-
-
 # --- answers of the engine ------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
-class EngineOpened(Said):
+class EngineOpened(Message):
     """The engine works."""
 
     engine: Engine
 
 
 @dataclass(eq=False)
-class EngineNotOpened(Said):
+class EngineNotOpened(Message):
     """The engine could not be opened."""
 
     message: str
@@ -49,14 +41,14 @@ class EngineNotOpened(Said):
 
 
 @dataclass(eq=False)
-class EngineTold(Said):
+class EngineTold(Message):
     """Events that the engine told since the last time, oldest first."""
 
     events: tuple[Event, ...]
 
 
 @dataclass(eq=False)
-class CallFailed(Said):
+class CallFailed(Message):
     """A call of the engine failed; `what` says what was being done."""
 
     what: str
@@ -65,14 +57,14 @@ class CallFailed(Said):
 
 
 @dataclass(eq=False)
-class StatusRead(Said):
+class StatusRead(Message):
     """The engine's status."""
 
     status: EngineStatus
 
 
 @dataclass(eq=False)
-class FreshnessRead(Said):
+class FreshnessRead(Message):
     """How fresh the engine's answers are, and whether this process writes."""
 
     freshness: Freshness
@@ -80,35 +72,35 @@ class FreshnessRead(Said):
 
 
 @dataclass(eq=False)
-class NotesRead(Said):
+class NotesRead(Message):
     """All notes."""
 
     shelf: Shelf
 
 
 @dataclass(eq=False)
-class DiagnosticsRead(Said):
+class DiagnosticsRead(Message):
     """All diagnostics."""
 
     diagnostics: tuple[Diagnostic, ...]
 
 
 @dataclass(eq=False)
-class TagsRead(Said):
+class TagsRead(Message):
     """All tags with how often each is used."""
 
     tags: Mapping[str, int]
 
 
 @dataclass(eq=False)
-class NoteRead(Said):
+class NoteRead(Message):
     """One note's text, as it is on disk."""
 
     note: OpenedMemory
 
 
 @dataclass(eq=False)
-class NoteNotRead(Said):
+class NoteNotRead(Message):
     """One note could not be read; `message` says why."""
 
     path: str
@@ -116,7 +108,7 @@ class NoteNotRead(Said):
 
 
 @dataclass(eq=False)
-class Recalled(Said):
+class Recalled(Message):
     """The answer to a prompt under these settings. `seconds` is what the engine took."""
 
     recall: Recall
@@ -125,7 +117,7 @@ class Recalled(Said):
 
 
 @dataclass(eq=False)
-class RecallFailed(Said):
+class RecallFailed(Message):
     """A prompt could not be answered."""
 
     message: str
@@ -133,14 +125,14 @@ class RecallFailed(Said):
 
 
 @dataclass(eq=False)
-class CopiesRead(Said):
+class CopiesRead(Message):
     """The notes that share one id."""
 
     copies: tuple[NoteCopy, ...]
 
 
 @dataclass(eq=False)
-class EditsPlanned(Said):
+class EditsPlanned(Message):
     """What edits would change, and why some are refused (path → reason). `number` tells plans apart."""
 
     edits: tuple[Edited, ...]
@@ -149,7 +141,7 @@ class EditsPlanned(Said):
 
 
 @dataclass(eq=False)
-class Changed(Said):
+class Changed(Message):
     """Notes were changed; `refusals` are those that were not, with the reason."""
 
     change: Change
@@ -157,7 +149,7 @@ class Changed(Said):
 
 
 @dataclass(eq=False)
-class Undone(Said):
+class Undone(Message):
     """A change was taken back, as far as `change` says; `refusals` as in `Changed`."""
 
     change: Change
@@ -165,7 +157,7 @@ class Undone(Said):
 
 
 @dataclass(eq=False)
-class Redone(Said):
+class Redone(Message):
     """A change was done again, as far as `change` says; `refusals` as in `Changed`."""
 
     change: Change
@@ -173,7 +165,7 @@ class Redone(Said):
 
 
 @dataclass(eq=False)
-class SuggestionRead(Said):
+class SuggestionRead(Message):
     """A description made from the body's first sentence; empty when there is none."""
 
     path: str
@@ -181,14 +173,14 @@ class SuggestionRead(Said):
 
 
 @dataclass(eq=False)
-class Doctored(Said):
+class Doctored(Message):
     """The caches were checked against the notes."""
 
     report: DoctorReport
 
 
 @dataclass(eq=False)
-class SyncAsked(Said):
+class SyncAsked(Message):
     """A sync that a person asked for has ended."""
 
     changed: int
@@ -198,35 +190,35 @@ class SyncAsked(Said):
 
 
 @dataclass(eq=False)
-class EditTags(Said):
+class EditTags(Message):
     """Open the tag editor for these notes."""
 
     paths: Sequence[str]
 
 
 @dataclass(eq=False)
-class WriteDescription(Said):
+class WriteDescription(Message):
     """Open the description editor for this note."""
 
     path: str
 
 
 @dataclass(eq=False)
-class ToggleStatus(Said):
+class ToggleStatus(Message):
     """Deprecate these notes, or make them active again when all are deprecated."""
 
     paths: Sequence[str]
 
 
 @dataclass(eq=False)
-class Adopt(Said):
+class Adopt(Message):
     """Give each of these notes a fresh id."""
 
     paths: Sequence[str]
 
 
 @dataclass(eq=False)
-class MoveToTrash(Said):
+class MoveToTrash(Message):
     """Move these notes to the vault's `.trash`, after asking."""
 
     paths: Sequence[str]
@@ -234,14 +226,14 @@ class MoveToTrash(Said):
 
 
 @dataclass(eq=False)
-class ResolveConflict(Said):
+class ResolveConflict(Message):
     """Show the notes that share this id beside each other."""
 
     id: str
 
 
 @dataclass(eq=False)
-class OpenInEditor(Said):
+class OpenInEditor(Message):
     """Open this note in `$EDITOR`, at a line when there is one."""
 
     path: str
@@ -249,14 +241,14 @@ class OpenInEditor(Said):
 
 
 @dataclass(eq=False)
-class OpenInObsidian(Said):
+class OpenInObsidian(Message):
     """Open this note in Obsidian."""
 
     path: str
 
 
 @dataclass(eq=False)
-class Copy(Said):
+class Copy(Message):
     """Put this text on the clipboard; `what` names it."""
 
     text: str
@@ -264,29 +256,37 @@ class Copy(Said):
 
 
 @dataclass(eq=False)
-class ShowNote(Said):
+class ShowNote(Message):
     """Go to this note in Memories."""
 
     path: str
 
 
 @dataclass(eq=False)
-class ShowDiagnostics(Said):
-    """Go to Diagnostics, showing one severity ("" for all)."""
+class ShowDiagnostics(Message):
+    """Go to Diagnostics, showing one severity ("" for all) and what matches a text."""
 
     severity: str = ""
+    text: str = ""
 
 
 @dataclass(eq=False)
-class ShowTag(Said):
+class ShowTag(Message):
     """Go to Memories, showing the notes with this tag."""
 
     tag: str
 
 
 @dataclass(eq=False)
-class SetStatus(Said):
+class SetStatus(Message):
     """Write this status into these notes."""
 
     paths: Sequence[str]
     status: str
+
+
+@dataclass(eq=False)
+class TextsRead(Message):
+    """Several notes' texts, by path; those that cannot be read are missing."""
+
+    notes: Mapping[str, OpenedMemory]

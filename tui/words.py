@@ -21,21 +21,21 @@ class Sign:
 SEVERITIES: Mapping[str, Sign] = {
     "error": Sign("✖", "error", "$text-error"),
     "warning": Sign("▲", "warning", "$text-warning"),
-    "info": Sign("•", "info", "$text-muted"),
+    "info": Sign("•", "info", "$foreground 60%"),
 }
 
 VERDICTS: Mapping[str, Sign] = {
     "hinted": Sign("●", "hinted", "$text-success"),
-    "below_threshold": Sign("○", "below threshold", "$text-muted"),
-    "over_limit": Sign("◌", "over the limit", "$text-warning"),
-    "suppressed": Sign("◐", "already given", "$text-warning"),
-    "deprecated": Sign("×", "deprecated", "$text-muted"),
-    "conflict": Sign("≠", "id in conflict", "$text-error"),
+    "below_threshold": Sign("○", "below", "$foreground 60%"),
+    "over_limit": Sign("◌", "over limit", "$text-warning"),
+    "suppressed": Sign("◐", "given", "$text-warning"),
+    "deprecated": Sign("×", "deprecated", "$foreground 60%"),
+    "conflict": Sign("≠", "conflict", "$text-error"),
     "no_description": Sign("…", "no description", "$text-warning"),
 }
 
 STATES: Mapping[str, Sign] = {
-    "starting": Sign("◌", "starting", "$text-muted"),
+    "starting": Sign("◌", "starting", "$foreground 60%"),
     "idle": Sign("●", "idle", "$text-success"),
     "scanning": Sign("◍", "scanning", "$text-accent"),
     "indexing": Sign("◍", "indexing", "$text-accent"),
@@ -48,7 +48,7 @@ STATES: Mapping[str, Sign] = {
 
 STATUSES: Mapping[str, Sign] = {
     "active": Sign("●", "active", "$text-success"),
-    "deprecated": Sign("×", "deprecated", "$text-muted"),
+    "deprecated": Sign("×", "deprecated", "$foreground 60%"),
     "invalid": Sign("?", "invalid", "$text-error"),
 }
 

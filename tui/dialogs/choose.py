@@ -59,7 +59,7 @@ class ChooseDialog(Dialog[str]):
         shown = self._shown
 
         def draw(index: int) -> Cells:
-            return (plain(shown[index].label), Content.styled(count(shown[index].number), "$text-muted"))
+            return (plain(shown[index].label), Content.styled(count(shown[index].number), "$foreground 60%"))
 
         self.query_one(Rows).fill([each.value for each in shown], draw)
 

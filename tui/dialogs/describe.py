@@ -17,6 +17,7 @@ from tui.dialogs.dialog import Dialog
 from tui.formatting import diff_lines, plain
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
 from tui.planning import Plan
+from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
 from vaultmem.views import Edited, NoteView
 
@@ -24,7 +25,7 @@ PLAN_DELAY_S = 0.1
 HINT_WIDTH = 160
 
 
-class LineBox(TextArea):
+class LineBox(TextBox):
     """One sentence that may wrap: Enter saves, pasted line breaks become spaces."""
 
     async def _on_key(self, event: events.Key) -> None:
@@ -81,7 +82,7 @@ class DescribeDialog(Dialog[Edited]):
             lambda text: SuggestionRead(path, text),
             what="finding a suggestion",
         )
-        ask(self, lambda engine: engine.read_text(path), NoteRead, what="reading the note")
+        ask(self, lambda engine: engine.read_note(path), NoteRead, what="reading the note")
 
     @property
     def _text(self) -> str:
@@ -96,7 +97,7 @@ class DescribeDialog(Dialog[Edited]):
         """Show the suggestion; it stays one until it is taken."""
         event.stop()
         self._suggestion = event.text
-        shown = Content.assemble(("ctrl+g takes: ", "$text-muted"), (plain(event.text), "italic")) if event.text else ""
+        shown = Content.assemble(("ctrl+g takes: ", "$foreground 60%"), (plain(event.text), "italic")) if event.text else ""
         self.query_one("#suggestion", Static).update(shown)
 
     @on(TextArea.Changed)
@@ -109,17 +110,17 @@ class DescribeDialog(Dialog[Edited]):
         self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
         length = len(self._text)
         cut = f", a hint shows the first {HINT_WIDTH}" if length > HINT_WIDTH else ""
-        self.query_one("#description-note", Static).update(Content.styled(f"{length} characters{cut}", "$text-muted"))
+        self.query_one("#description-note", Static).update(Content.styled(f"{length} characters{cut}", "$foreground 60%"))
 
     def _ask_plan(self) -> None:
         text, path, number = self._text, self._note.path, self._plan.asked
         if not text:
-            self.query_one("#plan", Static).update(Content.styled("Nothing to save yet.", "$text-muted"))
+            self.query_one("#plan", Static).update(Content.styled("Nothing to save yet.", "$foreground 60%"))
             return
         ask(
             self,
             lambda engine: for_each(
-                [path], lambda each: engine.edit_description(self._note.id or "", text, path=each, dry_run=True)
+                [path], lambda each: engine.edit_description(self._note.id, text, path=each, dry_run=True)
             ),
             lambda planned: EditsPlanned(tuple(planned[0]), planned[1], number),
             what="planning the edit",

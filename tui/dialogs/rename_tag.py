@@ -19,6 +19,7 @@ from tui.formatting import count, counted, diff_lines, lines, plain
 from tui.messages import CallFailed, EditsPlanned
 from tui.planning import Plan
 from tui.tagging import completions
+from tui.widgets.boxes import LineInput
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
 from vaultmem.views import Edited
@@ -45,10 +46,10 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
             yield Static("Rename or merge a tag", classes="dialog-title", markup=False)
             with Horizontal(classes="field"):
                 yield Static("from ", markup=False)
-                yield Input(self._tag, placeholder="a tag of the vault", compact=True, id="rename-old")
+                yield LineInput(self._tag, placeholder="a tag of the vault", compact=True, id="rename-old")
             with Horizontal(classes="field"):
                 yield Static("to   ", markup=False)
-                yield Input(placeholder="its new name, or a tag to merge it into", compact=True, id="rename-new")
+                yield LineInput(placeholder="its new name, or a tag to merge it into", compact=True, id="rename-new")
             yield Static("", id="rename-note")
             yield Rows([Column("", 12, share=1), Column("", 8, is_right=True)], id="completions", has_header=False)
             with VerticalScroll(id="plan-scroll"):
@@ -84,7 +85,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
 
         def draw(index: int) -> Cells:
             name, number = offered[index]
-            return (plain(name), Content.styled(count(number), "$text-muted"))
+            return (plain(name), Content.styled(count(number), "$foreground 60%"))
 
         self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
         self._show_note()
@@ -93,13 +94,13 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         old, new = self._normalised("rename-old"), self._normalised("rename-new")
         known = self._vault_tags.get(new)
         if not old or not new:
-            told = Content.styled("both names are needed; tags below it (old/…) follow", "$text-muted")
+            told = Content.styled("both names are needed; tags below it (old/…) follow", "$foreground 60%")
         elif known:
             told = Content.assemble(
-                (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"), (f", used {count(known)} times", "$text-muted")
+                (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"), (f", used {count(known)} times", "$foreground 60%")
             )
         else:
-            told = Content.assemble(("→ ", "$text-muted"), (f"#{plain(old)} becomes #{plain(new)}", "bold"))
+            told = Content.assemble(("→ ", "$foreground 60%"), (f"#{plain(old)} becomes #{plain(new)}", "bold"))
         self.query_one("#rename-note", Static).update(told)
 
     @on(Rows.Chosen, "#completions")

@@ -19,6 +19,7 @@ from tui.formatting import count, counted, diff_lines, lines, plain
 from tui.messages import EditsPlanned
 from tui.planning import Plan
 from tui.tagging import Tagging, completions
+from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
@@ -28,7 +29,7 @@ PLAN_DELAY_S = 0.08
 MOST_DIFFS = 40
 
 
-class TagBox(Input):
+class TagBox(LineInput):
     """Where a tag is typed. Down goes to the completions, backspace on an empty box takes the last tag off."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("down", "screen.completions", "Completions", show=False)]
@@ -110,7 +111,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
 
         def draw(index: int) -> Cells:
             name, number = offered[index]
-            return (plain(name), Content.styled(count(number), "$text-muted"))
+            return (plain(name), Content.styled(count(number), "$foreground 60%"))
 
         self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
         self.query_one("#tag-note", Static).update(_typed_note(raw, tag, self._vault_tags))
@@ -164,7 +165,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
             lambda engine: for_each(
                 ids,
                 lambda path: engine.edit_tags(
-                    ids[path] or "", add=tagging.added, remove=sorted(tagging.removed), path=path, dry_run=True
+                    ids[path], add=tagging.added, remove=sorted(tagging.removed), path=path, dry_run=True
                 ),
             ),
             lambda planned: EditsPlanned(tuple(planned[0]), planned[1], number),
@@ -176,7 +177,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         event.stop()
         if not self._plan.take(event):
             return
-        self.query_one("#plan-summary", Static).update(Content.styled(self._plan.summary(), "$text-muted"))
+        self.query_one("#plan-summary", Static).update(Content.styled(self._plan.summary(), "$foreground 60%"))
         self.query_one("#plan", Static).update(_plan_shown(self._plan))
         if self._wants_to_save:
             self.action_save_now()
@@ -212,12 +213,12 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
 
 def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     if not raw.strip():
-        return Content.styled("enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$text-muted")
+        return Content.styled("enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$foreground 60%")
     if not tag:
         return Content.styled("✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error")
     known = vault_tags.get(tag)
     use = f"used {count(known)} times" if known else "a new tag"
-    return Content.assemble(("→ ", "$text-muted"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$text-muted"))
+    return Content.assemble(("→ ", "$foreground 60%"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$foreground 60%"))
 
 
 def _plan_shown(plan: Plan) -> Content:
@@ -226,5 +227,5 @@ def _plan_shown(plan: Plan) -> Content:
         parts.append(Content.styled(plan.complaint(), "$text-error"))
     parts += [diff_lines(edit.diff) for edit in plan.changes[:MOST_DIFFS]]
     if len(plan.changes) > MOST_DIFFS:
-        parts.append(Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$text-muted"))
+        parts.append(Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$foreground 60%"))
     return lines(parts)

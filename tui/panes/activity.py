@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
+from datetime import datetime
 from typing import ClassVar
 
 from textual import on
@@ -17,9 +17,10 @@ from tui.formatting import clock_time, lines, moment, plain
 from tui.panes.pane import Pane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
-from vaultmem.events import Event
+from vaultmem.events import Event, SyncFinished
 
 MOST_ENTRIES = 2_000
+MOST_SYNCS = 20
 
 
 class ActivityPane(Pane):
@@ -33,7 +34,9 @@ class ActivityPane(Pane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._entries: deque[Entry] = deque(maxlen=MOST_ENTRIES)
+        self._entries: list[Entry] = []
+        self._syncs: list[SyncFinished] = []
+        self._seen: set[tuple[type, datetime]] = set()
         self._number = 0
         self._kind = ""
         self._shown: list[Entry] = []
@@ -54,15 +57,21 @@ class ActivityPane(Pane):
 
     def add(self, events: Sequence[Event]) -> None:
         """The engine told more."""
-        for event in events:
+        fresh = [event for event in events if (type(event), event.at) not in self._seen]
+        for event in fresh:
             self._number += 1
+            self._seen.add((type(event), event.at))
             self._entries.append(entry(event, self._number))
-        self._fill()
+        self._syncs += [event for event in fresh if isinstance(event, SyncFinished)]
+        self._entries = sorted(self._entries, key=lambda each: each.at)[-MOST_ENTRIES:]
+        self._syncs = sorted(self._syncs, key=lambda each: each.at)[-MOST_SYNCS:]
+        if fresh:
+            self._fill()
 
     @property
-    def entries(self) -> Sequence[Entry]:
-        """What is kept, oldest first."""
-        return tuple(self._entries)
+    def syncs(self) -> Sequence[SyncFinished]:
+        """The last syncs, oldest first."""
+        return self._syncs
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBar).value.casefold().split()
@@ -80,7 +89,10 @@ class ActivityPane(Pane):
 
         kind = KINDS[self._kind].word if self._kind else "all kinds"
         self.query_one(FilterBar).note = f"{kind} · {len(shown)} of {len(self._entries)}"
-        self.query_one(Rows).fill([str(each.number) for each in shown], draw)
+        table = self.query_one(Rows)
+        keys = [str(each.number) for each in shown]
+        newest = keys[0] if keys and not table.has_focus and not table.index else None
+        table.fill(keys, draw, key=newest)
 
     # --- a person
 
@@ -118,6 +130,6 @@ class ActivityPane(Pane):
 
 
 def _detail(chosen: Entry) -> Content:
-    head = Content.assemble((moment(chosen.at), "$text-muted"), "  ", (plain(chosen.text), "bold"))
-    return lines([head, *(Content.styled("  " + plain(line), "$text-muted") for line in chosen.details)])
+    head = Content.assemble((moment(chosen.at), "$foreground 60%"), "  ", (plain(chosen.text), "bold"))
+    return lines([head, *(Content.styled("  " + plain(line), "$foreground 60%") for line in chosen.details)])
 

@@ -19,7 +19,7 @@ from tui.dialogs.choose import ChooseDialog, Choice
 from tui.formatting import count, lines, plain
 from tui.messages import NoteNotRead, NoteRead, SetStatus
 from tui.panes.pane import NotePane
-from tui.triage import Finding, Group, Triage, fixes_for
+from tui.triage import Finding, Fix, Group, Triage, fixes_for
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.source import Source
@@ -76,9 +76,10 @@ class DiagnosticsPane(NotePane):
         self.triage = self.triage.with_diagnostics(diagnostics)
         self._fill()
 
-    def show_severity(self, severity: str) -> None:
-        """Show one severity ("" for all)."""
-        self.triage = self.triage.narrowed(severity=severity)
+    def show_only(self, severity: str, text: str = "") -> None:
+        """Show one severity ("" for all), and what matches a text."""
+        self.query_one("#findings-filter", FilterBar).value = text
+        self.triage = self.triage.narrowed(severity=severity, text=text, folder="")
         self._fill()
 
     def shelf_changed(self) -> None:
@@ -101,12 +102,12 @@ class DiagnosticsPane(NotePane):
             mark = sign(SEVERITIES, each.severity)
             fold = "▸" if each.is_folded else "▾"
             return Content.assemble(
-                f"{fold} ", (mark.glyph, mark.style), " ", (title(each.code), "bold"), (f"  {count(each.count)}", "$text-muted")
+                f"{fold} ", (mark.glyph, mark.style), " ", (title(each.code), "bold"), (f"  {count(each.count)}", "$foreground 60%")
             )
         note = self.shelf.by_path.get(each.path)
         name = plain(note.name) if note else ""
         file = each.path.rpartition("/")[2]
-        return (f"  {name or plain(file)}", Content.styled(plain(each.path), "$text-muted"))
+        return (f"  {name or plain(file)}", Content.styled(plain(each.path), "$foreground 60%"))
 
     def chosen(self) -> Sequence[NoteView]:
         """The notes of the marked findings (of a marked group: all), else of the one under the cursor."""
@@ -152,7 +153,7 @@ class DiagnosticsPane(NotePane):
         path = self._finding.path
         ask(
             self,
-            lambda engine: engine.read_text(path),
+            lambda engine: engine.read_note(path),
             NoteRead,
             what="reading the note",
             group="finding",
@@ -232,7 +233,9 @@ class DiagnosticsPane(NotePane):
     def action_severity(self) -> None:
         """Show the next severity only, or all again."""
         wanted = ["", *SEVERITIES]
-        self.show_severity(wanted[(wanted.index(self.triage.severity) + 1) % len(wanted)])
+        severity = wanted[(wanted.index(self.triage.severity) + 1) % len(wanted)]
+        self.triage = self.triage.narrowed(severity=severity)
+        self._fill()
 
     def action_folder(self) -> None:
         """Choose a folder."""
@@ -279,7 +282,7 @@ def _group_facts(group: Group | Finding) -> Content:
     counts = Counter([group.code])
     number = group.count if isinstance(group, Group) else counts[group.code]
     keys = "enter folds and unfolds · A marks all of them · then the keys below act on all marked notes"
-    return lines([Content.assemble((title(group.code), "bold"), f"  {count(number)}"), Content.styled(keys, "$text-muted")])
+    return lines([Content.assemble((title(group.code), "bold"), f"  {count(number)}"), Content.styled(keys, "$foreground 60%")])
 
 
 def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
@@ -288,15 +291,17 @@ def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
     place += f":{finding.column}" if finding.line and finding.column else ""
     shown = [
         Content.assemble((mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)),
-        Content.styled(place, "$text-muted"),
+        Content.styled(place, "$foreground 60%"),
         Content(plain(finding.message)),
         Content.assemble(("→ ", "$text-success"), plain(finding.fix)),
     ]
     fixes = [] if is_read_only else fixes_for(finding.code)
-    keys = [
-        Content.assemble((fix.key, "bold $text-accent"), f" {fix.label}", ("  also enter" if not at else "", "$text-muted"))
-        for at, fix in enumerate(fixes)
-    ]
-    if keys:
-        shown.append(Content("   ").join(keys))
+    if fixes:
+        shown.append(Content(""))
+    shown += [_fix(fix, is_first=not at) for at, fix in enumerate(fixes)]
     return lines(shown)
+
+
+def _fix(fix: Fix, *, is_first: bool) -> Content:
+    keys = f"{fix.key} enter".strip() if is_first else fix.key
+    return Content.assemble((f"  {keys:<8}", "bold $text-accent"), fix.label)

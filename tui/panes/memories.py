@@ -27,10 +27,10 @@ from vaultmem.views import NoteView, OpenedMemory
 
 COLUMNS = (
     Column("name", 12, share=4, key="name"),
-    Column("tags", 10, share=3, needs=64, key="tags"),
-    Column("status", 12, needs=48, key="status"),
-    Column("updated", 10, needs=78, key="updated"),
-    Column("path", 16, share=3, needs=120, key="path"),
+    Column("tags", 8, share=3, needs=44, key="tags"),
+    Column("status", 12, needs=66, key="status"),
+    Column("updated", 10, needs=76, key="updated"),
+    Column("path", 16, share=3, needs=118, key="path"),
 )
 PREVIEW_DELAY_S = 0.06
 
@@ -134,7 +134,7 @@ class MemoriesPane(NotePane):
             return
         ask(
             self,
-            lambda engine: engine.read_text(path),
+            lambda engine: engine.read_note(path),
             NoteRead,
             what="reading the note",
             group="preview",
@@ -256,12 +256,13 @@ class MemoriesPane(NotePane):
 def _cells(note: NoteView) -> Cells:
     status = sign(STATUSES, note.status)
     name = plain(note.name) or "—"
-    marks = ("≠ " if note.in_conflict else "") + ("◌ " if note.is_pending else "")
-    shown_name = Content.assemble((marks, "$text-warning"), name if note.admitted else (name, "$text-muted"))
+    marks = f"{status.glyph} " if note.status != "active" else "≠ " if note.in_conflict else ""
+    marks += "◌ " if note.is_pending else ""
+    shown_name = Content.assemble((marks, "$text-warning"), name if note.admitted else (name, "$foreground 60%"))
     return (
         shown_name,
         Content.styled(" ".join(plain(tag) for tag in note.tags), "$text-secondary"),
         Content.styled(str(status), status.style),
-        Content.styled(day(note.updated_at or note.created_at), "$text-muted"),
-        Content.styled(plain(note.path), "$text-muted"),
+        Content.styled(day(note.updated_at or note.created_at), "$foreground 60%"),
+        Content.styled(plain(note.path), "$foreground 60%"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import date
 
 from textual import on
 from textual.app import ComposeResult
@@ -16,10 +16,11 @@ from tui.browsing import per_week
 from tui.formatting import bar, clock_time, count, counted, lines, plain, size
 from tui.messages import ShowDiagnostics, ShowTag
 from tui.panes.pane import Pane
+from tui.triage import SEVERITY_ORDER
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
-from tui.words import SEVERITIES, sign
+from tui.words import SEVERITIES, sign, title
 from vaultmem.diagnostics import Diagnostic
 from vaultmem.events import SyncFinished
 from vaultmem.views import EngineStatus
@@ -48,7 +49,7 @@ class OverviewPane(Pane):
                 with Vertical(classes="card"):
                     yield Static("Needs attention", classes="card-title")
                     yield Rows(
-                        [Column("", 10), Column("", 8, share=1), Column("", 6, is_right=True)],
+                        [Column("", 21), Column("", 6, share=1), Column("", 5, is_right=True)],
                         id="severities",
                         has_header=False,
                     )
@@ -94,14 +95,19 @@ class OverviewPane(Pane):
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> None:
         """Fill the severity bars: each as long as its share of all diagnostics."""
         counts = Counter(str(each.severity) for each in diagnostics)
+        codes = Counter((str(each.code), str(each.severity)) for each in diagnostics)
+        frequent = sorted(codes, key=lambda pair: (SEVERITY_ORDER.index(pair[1]), -codes[pair], pair[0]))
         most = max(counts.values(), default=0)
-        keys = list(SEVERITIES)
+        keys = [*SEVERITIES, *(f"code:{code}" for code, _ in frequent)]
 
         def draw(index: int) -> Cells:
-            mark, number = sign(SEVERITIES, keys[index]), counts[keys[index]]
-            share = number / most if most else 0.0
-            room = max(8, self.query_one("#severities").size.width - 22)
-            return (Content.styled(str(mark), mark.style), bar(share, room, mark.style), count(number))
+            is_code = index >= len(SEVERITIES)
+            code, severity = frequent[index - len(SEVERITIES)] if is_code else ("", keys[index])
+            mark, number = sign(SEVERITIES, severity), codes[code, severity] if is_code else counts[severity]
+            room = max(6, self.query_one("#severities").size.width - 33)
+            label = f"  {title(code)}" if is_code else str(mark)
+            style = "$foreground 70%" if is_code else mark.style
+            return (Content.styled(label, style), bar(number / most if most else 0.0, room, style), count(number))
 
         self.query_one("#severities", Rows).fill(keys, draw)
 
@@ -120,10 +126,10 @@ class OverviewPane(Pane):
         """Plot the weeks up to `today`."""
         self.query_one(WeekPlot).show(per_week(self.shelf.notes, today, WEEKS))
 
-    def show_syncs(self, syncs: Sequence[SyncFinished], now: datetime) -> None:
+    def show_syncs(self, syncs: Sequence[SyncFinished]) -> None:
         """List the last syncs, newest first."""
         told = [_sync(event) for event in reversed(syncs[-4:])]
-        empty = Content.styled("none since the dashboard was opened", "$text-muted")
+        empty = Content.styled("none since the dashboard was opened", "$foreground 60%")
         self.query_one("#last-syncs", Static).update(lines(told) if told else empty)
 
     # --- a person
@@ -131,7 +137,9 @@ class OverviewPane(Pane):
     @on(Rows.Chosen, "#severities")
     def _severity_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
-        self.post_message(ShowDiagnostics(event.key or ""))
+        key = event.key or ""
+        code = key.removeprefix("code:")
+        self.post_message(ShowDiagnostics(text=code) if code != key else ShowDiagnostics(severity=key))
 
     @on(Rows.Chosen, "#top-tags")
     def _tag_chosen(self, event: Rows.Chosen) -> None:
@@ -170,7 +178,7 @@ def _engine(status: EngineStatus) -> Content:
 
 
 def _fact(label: str, value: str) -> Content:
-    return Content.assemble((f"{label:<9}", "$text-muted"), value)
+    return Content.assemble((f"{label:<9}", "$foreground 60%"), value)
 
 
 def _sync(event: SyncFinished) -> Content:
@@ -187,5 +195,5 @@ def _sync(event: SyncFinished) -> Content:
         if number
     ]
     return Content.assemble(
-        (clock_time(event.at), "$text-muted"), "  ", ", ".join(words) or "nothing new"
+        (clock_time(event.at), "$foreground 60%"), "  ", ", ".join(words) or "nothing new"
     )

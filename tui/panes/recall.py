@@ -21,19 +21,20 @@ from tui.formatting import lines, plain, score_bar
 from tui.messages import Recalled, RecallFailed
 from tui.panes.pane import NotePane
 from tui.previewing import Answer, Settings, question_for
+from tui.widgets.boxes import LineInput, TextBox
 from tui.widgets.dial import Dial
 from tui.widgets.rows import Cells, Column, Rows
 from tui.words import VERDICTS, sign
 from vaultmem.views import NoteView
 
-BAR_CELLS = 16
+BAR_CELLS = 12
 THRESHOLDS = tuple(f"{step / 100:.2f}" for step in range(101))
 LIMITS = tuple(str(limit) for limit in range(1, 21))
 USER_LIMIT, ASSISTANT_LIMIT = 3, 2
 """How many hints a user message and an assistant turn get by default."""
 
 
-class PromptBox(TextArea):
+class PromptBox(TextBox):
     """Several lines of prompt; escape leaves it for the results."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "To the results")]
@@ -81,17 +82,19 @@ class RecallPane(NotePane):
                     yield Dial("threshold", THRESHOLDS, f"{self._settings.min_score:.2f}", id="threshold")
                     yield Dial("limit", LIMITS, str(self._settings.limit), id="limit")
                     yield Dial("turn", ("user", "assistant"), "user", id="turn", wraps=True)
+                with Horizontal(id="more-dials"):
                     yield Dial("show", ("all", "hints"), "all", id="show", wraps=True)
-                    yield Input(placeholder="project", compact=True, id="project")
+                    yield Static("project", classes="dial-label", markup=False)
+                    yield LineInput(placeholder="any", compact=True, id="project")
                 yield Static("", id="recall-status")
                 yield Rows(
                     [
                         Column("", 2, is_right=True),
-                        Column("0  score  │  1", BAR_CELLS, needs=50),
-                        Column("", 4, is_right=True),
-                        Column("verdict", 17, needs=40),
+                        Column("0    │     1", BAR_CELLS, needs=46),
+                        Column("score", 5, is_right=True),
+                        Column("verdict", 14, needs=34),
                         Column("name", 10, share=2),
-                        Column("id", 10, share=1, needs=100),
+                        Column("id", 10, share=1, needs=84),
                     ],
                     id="candidates",
                     empty="type a prompt above",
@@ -183,7 +186,7 @@ class RecallPane(NotePane):
     def _show_status(self, text: str, style: str = "") -> None:
         hint = "nothing here is recorded: this is a preview"
         self.query_one("#recall-status", Static).update(
-            Content.styled(plain(text) if text else hint, style or "$text-muted")
+            Content.styled(plain(text) if text else hint, style or "$foreground 60%")
         )
 
     def _fill(self) -> None:
@@ -214,7 +217,7 @@ class RecallPane(NotePane):
             f"{candidate.score:.2f}",
             Content.styled(str(verdict), verdict.style),
             Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""),
-            Content.styled(plain(candidate.id), "$text-muted"),
+            Content.styled(plain(candidate.id), "$foreground 60%"),
         )
 
     def _candidate_at_cursor(self) -> int | None:
@@ -314,8 +317,8 @@ def _introduction() -> Content:
             "Every memory that was considered is listed with its verdict;",
             "the chosen one explains its score here, number by number.",
             "",
-            Content.styled("Tab goes through the settings, ← → turn them.", "$text-muted"),
-            Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", "$text-muted"),
+            Content.styled("Tab goes through the settings, ← → turn them.", "$foreground 60%"),
+            Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", "$foreground 60%"),
         ]
     )
 

@@ -78,7 +78,7 @@ class Chips(Widget, can_focus=True):
         """The chips."""
         placed = self._laid_out(self.size.width)
         if not placed:
-            return Content.styled("no tags", "$text-muted")
+            return Content.styled("no tags", "$foreground 60%")
         rows: list[Content] = [Content("")] * (placed[-1][1] + 1)
         for x, y, text in placed:
             rows[y] = rows[y] + Content(" " * (x - rows[y].cell_length)) + text

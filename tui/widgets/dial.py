@@ -81,5 +81,5 @@ class Dial(Widget, can_focus=True):
         style = "$foreground bold" if not self.has_focus else "$block-cursor-foreground on $primary 40% bold"
         arrows = "$text-accent" if self.has_focus else "$foreground 40%"
         return Content.assemble(
-            (f"{self.label} ", "$text-muted"), ("‹ ", arrows), (self.value, style), (" ›", arrows)
+            (f"{self.label} ", "$foreground 60%"), ("‹ ", arrows), (self.value, style), (" ›", arrows)
         )

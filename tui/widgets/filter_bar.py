@@ -11,6 +11,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.widgets.boxes import LineInput
+
 
 class FilterBar(Horizontal):
     """Enter and down leave it for the list, escape empties it first."""
@@ -30,7 +32,7 @@ class FilterBar(Horizontal):
     def compose(self) -> ComposeResult:
         """A sign, the text, the note."""
         yield Static("/", classes="filter-sign", markup=False)
-        yield Input(placeholder=self._placeholder, compact=True, classes="filter-input")
+        yield LineInput(placeholder=self._placeholder, compact=True, classes="filter-input")
         yield Static("", classes="filter-note", markup=False)
 
     @property

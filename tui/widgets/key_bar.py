@@ -88,4 +88,4 @@ class KeyBar(Widget):
 
 
 def _text(display: str, label: str) -> Content:
-    return Content.assemble((display, "$footer-key-foreground bold"), " ", (label, "$text-muted"))
+    return Content.assemble((display, "$footer-key-foreground bold"), " ", (label, "$foreground 60%"))

@@ -39,7 +39,7 @@ class NotePreview(VerticalScroll, can_focus=True):
     def complain(self, path: str, message: str) -> None:
         """Say why there is nothing to show."""
         self._shown = (path, "")
-        told = lines([Content.styled(plain(path), "$text-muted"), Content.assemble(("✖ ", "$text-error"), plain(message))])
+        told = lines([Content.styled(plain(path), "$foreground 60%"), Content.assemble(("✖ ", "$text-error"), plain(message))])
         self.query_one("#preview-facts", Static).update(told)
         self.query_one(Markdown).update("")
 
@@ -59,9 +59,9 @@ def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
         [
             Content.styled(plain(note.name) or "—", "bold $primary"),
             Content(description) if description else Content.styled("▲ no description", "$text-warning"),
-            Content.styled(tags or "no tags", "$text-secondary" if tags else "$text-muted"),
-            Content.assemble((str(status), status.style), (f"   {plain(note.id or 'no id')}", "$text-muted")),
-            Content.styled(plain(note.path), "$text-muted"),
-            Content.styled(made, "$text-muted"),
+            Content.styled(tags or "no tags", "$text-secondary" if tags else "$foreground 60%"),
+            Content.assemble((str(status), status.style), (f"   {plain(note.id or 'no id')}", "$foreground 60%")),
+            Content.styled(plain(note.path), "$foreground 60%"),
+            Content.styled(made, "$foreground 60%"),
         ]
     )

@@ -58,14 +58,14 @@ class TopBar(Widget):
             return [shown]
         numbers = f" {count(facts.done)}/{count(facts.total)} "
         told = shown + Content.assemble(numbers, progress(facts.done, facts.total, 14))
-        return [told, Content.styled(left(facts.seconds_left), "$text-muted")]
+        return [told, Content.styled(left(facts.seconds_left), "$foreground 60%")]
 
     def _freshness(self) -> Content:
         facts = self.facts
         if facts.state == "starting":
             return Content("")
         stale = f", {count(facts.stale_notes)} stale" if facts.stale_notes else ""
-        return Content.styled(f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else "$text-muted")
+        return Content.styled(f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else "$foreground 60%")
 
     def _role(self) -> Content:
         facts = self.facts
@@ -74,8 +74,8 @@ class TopBar(Widget):
             words.append(f"follows writer {facts.writer_pid}" if facts.writer_pid else "no writer")
         elif facts.is_writer:
             words.append("writes here")
-        return Content.styled(" · ".join(words), "$text-muted")
+        return Content.styled(" · ".join(words), "$foreground 60%")
 
 
 def _joined(parts: list[Content]) -> Content:
-    return Content.styled("   ", "$text-muted").join(parts)
+    return Content.styled("   ", "$foreground 60%").join(parts)

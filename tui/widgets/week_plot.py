@@ -33,7 +33,7 @@ def drawn(weeks: Sequence[tuple[date, int]], width: int, height: int) -> Content
     """The plot as text: `height` lines, the last one with the months."""
     most = max((number for _, number in weeks), default=0)
     if not most:
-        return Content.styled("no memories in these weeks", "$text-muted")
+        return Content.styled("no memories in these weeks", "$foreground 60%")
     side = len(count(most)) + 1
     step = _step(width - side, len(weeks))
     shown = weeks[-max(1, (width - side) // step) :]
@@ -74,4 +74,4 @@ def _months(weeks: Sequence[tuple[date, int]], side: int, step: int) -> Content:
         at = index * step
         if starts_month and len(text) <= at:
             text = text.ljust(at) + (f"{monday:%b %Y} " if monday.month == 1 else f"{monday:%b} ")
-    return Content.styled(" " * side + text[: len(weeks) * step], "$text-muted")
+    return Content.styled(" " * side + text[: len(weeks) * step], "$foreground 60%")

@@ -1,0 +1,416 @@
+"""The app: opens the engine behind the first paint, hands its events over, and carries out what people ask for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.theme import Theme
+
+from tui.asking import ask, told
+from tui.messages import (
+    Adopt,
+    CallFailed,
+    Changed,
+    Copy,
+    Doctored,
+    EditTags,
+    EngineNotOpened,
+    EngineOpened,
+    EngineTold,
+    MoveToTrash,
+    OpenInEditor,
+    OpenInObsidian,
+    Redone,
+    ResolveConflict,
+    SetStatus,
+    SyncAsked,
+    TagsRead,
+    ToggleStatus,
+    Undone,
+    WriteDescription,
+)
+from tui.preferences import Preferences, default_preferences, theme_for_terminal
+from tui.previewing import Settings
+from tui.screens.dashboard import DashboardScreen
+from tui.themes import THEMES
+from tui.widgets.top_bar import Facts
+
+if TYPE_CHECKING:
+    from tui.history import History
+    from vaultmem import Engine
+    from vaultmem.config import Config
+    from vaultmem.events import Event
+    from vaultmem.views import NoteView
+
+COALESCE_S = 0.1
+"""Events of the engine are handed over at most ten times a second."""
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class VaultmemApp(App[int]):
+    """The dashboard on one memory root."""
+
+    TITLE = "vaultmem"
+    CSS_PATH = "app.tcss"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "undo", "Undo"),
+        Binding("U,ctrl+r", "redo", "Redo", show=False),
+        Binding("r", "sync", "Look now", show=False),
+        Binding("R", "rename_tag", "Rename tag", show=False),
+        Binding("T", "change_theme", "Theme", show=False),
+        Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    def __init__(
+        self,
+        open_engine: Callable[[], Engine],
+        *,
+        root: Path,
+        is_read_only: bool = False,
+        settings: Settings | None = None,
+        preferences: Preferences | None = None,
+        clock: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        super().__init__()
+        from tui.history import History
+
+        self._open_engine = open_engine
+        self.root = root
+        self.is_read_only = is_read_only
+        self.settings = settings or Settings()
+        self.preferences = preferences or default_preferences()
+        self.clock = clock
+        self.engine: Engine | None = None
+        self.history: History = History()
+        self.tags: Mapping[str, int] = {}
+        self._waiting: list[Event] = []
+        self._waiting_lock = threading.Lock()
+        self._unsubscribe: Callable[[], None] = lambda: None
+        for theme in THEMES:
+            self.register_theme(theme)
+
+    # --- the start, and the end
+
+    def on_mount(self) -> None:
+        """Paint first; the engine is opened behind it."""
+        remembered = self.preferences.theme()
+        self.theme = remembered if remembered in self.available_themes else theme_for_terminal()
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
+        facts = Facts(f"{self.root.parent.name} › {self.root.name}", is_read_only=self.is_read_only)
+        self.push_screen(DashboardScreen(facts, self.settings, self.clock))
+        self.call_after_refresh(self.open_engine)
+
+    def open_engine(self) -> None:
+        """Open the engine in a thread."""
+        self.run_worker(self._opening, thread=True, group="opening", exclusive=True, exit_on_error=False)
+
+    def _opening(self) -> None:
+        try:
+            engine = self._open_engine()
+        except Exception as error:  # whatever it is, there is a screen that says it
+            self.post_message(EngineNotOpened(told(error), getattr(error, "advice", "")))
+            return
+        self.post_message(EngineOpened(engine))
+
+    def on_engine_opened(self, event: EngineOpened) -> None:
+        """Follow the engine, and show what it knows."""
+        from tui.screens.failed import FailedScreen
+
+        self.engine = event.engine
+        self._unsubscribe = event.engine.subscribe(self._told)
+        if isinstance(self.screen, FailedScreen):
+            self.pop_screen()
+        self.dashboard.read_all()
+        ask(self, lambda engine: engine.activity(), lambda events: EngineTold(tuple(events)), what="reading the activity")
+
+    def on_engine_not_opened(self, event: EngineNotOpened) -> None:
+        """Say why, and offer another try."""
+        from tui.screens.failed import FailedScreen
+
+        if isinstance(self.screen, FailedScreen):
+            self.screen.show(event.message, event.advice)
+        else:
+            self.push_screen(FailedScreen(str(self.root), event.message, event.advice))
+
+    def on_failed_screen_retry_asked(self) -> None:
+        """Try again."""
+        self.open_engine()
+
+    def close_engine(self) -> None:
+        """Let go of the lock and the caches."""
+        self._unsubscribe()
+        engine, self.engine = self.engine, None
+        if engine is not None:
+            engine.close()
+
+    @property
+    def dashboard(self) -> DashboardScreen:
+        """The main screen."""
+        return next(screen for screen in self.screen_stack if isinstance(screen, DashboardScreen))
+
+    def notes_at(self, paths: Sequence[str]) -> list[NoteView]:
+        """The notes at these paths that are still there."""
+        by_path = self.dashboard.shelf.by_path
+        return [by_path[path] for path in paths if path in by_path]
+
+    # --- events of the engine
+
+    def _told(self, event: Event) -> None:
+        """An event, in a thread of the engine's: it waits until the next handing over."""
+        with self._waiting_lock:
+            self._waiting.append(event)
+            is_first = len(self._waiting) == 1
+        if is_first and self.is_running:
+            self.call_later(self.set_timer, COALESCE_S, self._hand_over)
+
+    def _hand_over(self) -> None:
+        with self._waiting_lock:
+            events, self._waiting = tuple(self._waiting), []
+        if events:
+            self.post_message(EngineTold(events))
+
+    def on_engine_told(self, event: EngineTold) -> None:
+        """Show it, and read again what it concerns."""
+        from tui.screens.conflict import ConflictScreen
+
+        self.dashboard.tell(event.events)
+        if isinstance(self.screen, ConflictScreen):
+            self.screen.read_copies()
+
+    def on_tags_read(self, event: TagsRead) -> None:
+        """The tag editor completes from these."""
+        event.stop()
+        self.tags = event.tags
+
+    def on_call_failed(self, event: CallFailed) -> None:
+        """Something did not work: say what, and go on."""
+        self.say(f"{event.message} {event.advice}".strip(), title=f"✖ {event.what}", severity="error")
+
+    def say(self, message: str, *, title: str = "", severity: str = "information") -> None:
+        """A short notice; never read as markup."""
+        level = severity if severity in ("information", "warning", "error") else "information"
+        self.notify(message, title=title, severity=level, markup=False)  # type: ignore[arg-type]
+
+    # --- changes
+
+    def on_changed(self, event: Changed) -> None:
+        """Remember it for undo, say it, show the notes as they are now."""
+        event.stop()
+        self.history.add(event.change)
+        if len(event.change):
+            self.say(f"{event.change.what} · u undoes")
+        self._after(event.refusals, nothing_done=not len(event.change))
+
+    def on_undone(self, event: Undone) -> None:
+        """What was taken back can be done again."""
+        event.stop()
+        if len(event.change):
+            self.history.undone.append(event.change)
+            self.say(f"Undone: {event.change.what} · U does it again")
+        self._after(event.refusals, nothing_done=False)
+
+    def on_redone(self, event: Redone) -> None:
+        """What was done again can be taken back."""
+        event.stop()
+        if len(event.change):
+            self.history.done.append(event.change)
+            self.say(f"Done again: {event.change.what}")
+        self._after(event.refusals, nothing_done=False)
+
+    def _after(self, refusals: Mapping[str, str], *, nothing_done: bool) -> None:
+        from tui.dialogs.told import ToldDialog
+        from tui.formatting import counted, plain
+        from tui.screens.conflict import ConflictScreen
+
+        if refusals:
+            told = [
+                Content.assemble((plain(path), "bold"), "\n  ", plain(reason), "\n")
+                for path, reason in refusals.items()
+            ]
+            self.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", told))
+        elif nothing_done:
+            self.say("Nothing had to be changed.")
+        self.dashboard.read_all()
+        if isinstance(self.screen, ConflictScreen):
+            self.screen.read_copies()
+
+    def on_edit_tags(self, event: EditTags) -> None:
+        """See `mending`; so with the others."""
+        from tui import mending
+
+        mending.edit_tags(self, event.paths)
+
+    def on_write_description(self, event: WriteDescription) -> None:
+        from tui import mending
+
+        mending.describe(self, event.path)
+
+    def on_toggle_status(self, event: ToggleStatus) -> None:
+        from tui import mending
+
+        mending.toggle_status(self, event.paths)
+
+    def on_set_status(self, event: SetStatus) -> None:
+        from tui import mending
+
+        mending.set_status(self, event.paths, event.status)
+
+    def on_adopt(self, event: Adopt) -> None:
+        from tui import mending
+
+        mending.adopt(self, event.paths)
+
+    def on_move_to_trash(self, event: MoveToTrash) -> None:
+        from tui import mending
+
+        mending.trash(self, event.paths, event.reason)
+
+    def on_resolve_conflict(self, event: ResolveConflict) -> None:
+        from tui.screens.conflict import ConflictScreen
+
+        self.push_screen(ConflictScreen(event.id))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Nothing that writes in read-only mode; undo only where there is something to undo."""
+        if action in ("undo", "redo", "rename_tag") and self.is_read_only:
+            return False
+        if action == "undo":
+            return bool(self.history.done)
+        return True
+
+    def action_undo(self) -> None:
+        """Take the last change back."""
+        from tui import mending
+
+        mending.undo(self)
+
+    def action_redo(self) -> None:
+        """Do again what was undone."""
+        from tui import mending
+
+        mending.redo(self)
+
+    def action_rename_tag(self) -> None:
+        """Rename or merge a tag."""
+        from tui import mending
+
+        mending.rename_tag(self)
+
+    # --- outside
+
+    def on_open_in_editor(self, event: OpenInEditor) -> None:
+        """Give the terminal to the editor, and take it back."""
+        from tui.leaving import open_in_editor
+
+        open_in_editor(self, self.root / event.path, event.line)
+
+    def on_open_in_obsidian(self, event: OpenInObsidian) -> None:
+        """Hand the link to the desktop; where there is none, copy it."""
+        from tui.outside import obsidian_link, open_link
+
+        link = obsidian_link(self.root / event.path)
+        if open_link(link):
+            self.say("Opened in Obsidian.")
+        else:
+            self.copy_to_clipboard(link)
+            self.say("No desktop here: the obsidian:// link was copied instead.", severity="warning")
+
+    def on_copy(self, event: Copy) -> None:
+        """Put it on the clipboard."""
+        from tui.formatting import plain
+
+        if event.text:
+            self.copy_to_clipboard(event.text)
+            shown = plain(event.text)
+            self.say(f"Copied the {event.what}: {shown[:80]}{'…' if len(shown) > 80 else ''}")
+
+    # --- the rest
+
+    def action_help(self) -> None:
+        """Show all keys."""
+        from tui.screens.help import HelpScreen
+
+        self.push_screen(HelpScreen())
+
+    def action_sync(self) -> None:
+        """Look at the folder now."""
+        self.dashboard.show_scanning()
+        ask(
+            self,
+            lambda engine: engine.sync(embed=False),
+            lambda report: SyncAsked(report.changed),
+            what="looking at the folder",
+        )
+
+    def on_sync_asked(self, event: SyncAsked) -> None:
+        """Say what came of it."""
+        from tui.formatting import counted
+
+        event.stop()
+        self.say(f"{counted(event.changed, 'note')} had changed." if event.changed else "Nothing had changed.")
+        self.dashboard.read_all()
+
+    def action_doctor(self) -> None:
+        """Check the caches against the notes."""
+        ask(self, lambda engine: engine.doctor(), Doctored, what="checking the caches")
+
+    def on_doctored(self, event: Doctored) -> None:
+        """Show the checks."""
+        from tui.dialogs.told import ToldDialog
+        from tui.formatting import plain
+
+        event.stop()
+        told = [
+            Content.assemble(
+                ("✔ ", "$text-success") if check.ok else ("✖ ", "$text-error"),
+                (plain(check.name), "bold"),
+                (f"  {plain(check.detail)}", "$foreground 60%"),
+            )
+            for check in event.report.checks
+        ]
+        title = "The caches agree with the notes" if event.report.caches_agree else "The caches disagree with the notes"
+        self.push_screen(ToldDialog(title, told))
+
+    def _theme_changed(self, theme: Theme) -> None:
+        self.preferences.remember_theme(theme.name)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette: what the keys do, by name."""
+        from tui.commands import commands
+
+        yield from commands(self)
+
+
+def run(config: Config, *, read_only: bool) -> int:
+    """Show the dashboard until it is left. The result is the process's exit code."""
+
+    def open_engine() -> Engine:
+        from vaultmem import Engine
+
+        return Engine.open(config=config, hold=not read_only, watch=True)
+
+    settings = Settings(
+        min_score=config.min_score,
+        limit=config.hint_limit,
+        budget_chars=config.hint_budget_chars,
+        description_width=config.description_width,
+    )
+    app = VaultmemApp(open_engine, root=config.root, is_read_only=read_only, settings=settings)
+    try:
+        return app.run() or 0
+    finally:
+        app.close_engine()
+

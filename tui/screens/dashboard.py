@@ -1,0 +1,294 @@
+"""The main screen: header, five tabs, keys. It reads the engine and hands the answers down to the tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, cast
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import ContentSwitcher, Static, Tab, Tabs
+
+from tui.asking import ask
+from tui.browsing import Shelf
+from tui.formatting import count
+from tui.messages import (
+    DiagnosticsRead,
+    FreshnessRead,
+    NotesRead,
+    ShowDiagnostics,
+    ShowNote,
+    ShowTag,
+    StatusRead,
+    TagsRead,
+)
+from tui.panes.activity import ActivityPane
+from tui.panes.diagnostics import DiagnosticsPane
+from tui.panes.memories import MemoriesPane
+from tui.panes.overview import OverviewPane
+from tui.panes.pane import Pane
+from tui.panes.recall import RecallPane
+from tui.previewing import Settings
+from tui.widgets.key_bar import KeyBar
+from tui.widgets.top_bar import Facts, TopBar
+from vaultmem.diagnostics import Diagnostic
+from vaultmem.events import (
+    CachesChanged,
+    EmbeddingProgress,
+    EngineFailed,
+    EngineRecovered,
+    Event,
+    LockChanged,
+    SyncFinished,
+)
+from vaultmem.views import EngineStatus, Freshness
+
+TABS = ("overview", "diagnostics", "recall", "memories", "activity")
+TICK_S = 1.0
+STATUS_EVERY_TICKS = 5
+LEAST_COLUMNS, LEAST_LINES = 60, 15
+
+
+class DashboardScreen(Screen[None]):
+    """The switchboard between the engine's answers and the tabs."""
+
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-tiny"),
+        (LEAST_COLUMNS, "-narrow"),
+        (100, "-normal"),
+        (150, "-broad"),
+    ]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+        (0, "-flat"),
+        (LEAST_LINES, "-low"),
+        (30, "-tall"),
+    ]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(str(at), f"tab('{tab}')", tab.capitalize(), show=False) for at, tab in enumerate(TABS, 1)),
+    ]
+
+    def __init__(self, facts: Facts, settings: Settings, clock: Callable[[], datetime]) -> None:
+        super().__init__()
+        self._facts, self._settings, self._clock = facts, settings, clock
+        self._scanned_at: datetime | None = None
+        self._ticks = 0
+        self._shelf: Shelf | None = None
+        self._diagnostics: tuple[Diagnostic, ...] | None = None
+        self._timer: Timer | None = None
+        self._failed = ""
+
+    def compose(self) -> ComposeResult:
+        """Header, tabs, the chosen one, keys."""
+        yield TopBar(id="top-bar")
+        yield Tabs(*(Tab(_tab_label(at, tab), id=tab) for at, tab in enumerate(TABS, 1)), id="tabs")
+        with ContentSwitcher(initial="overview-pane", id="panes"):
+            yield OverviewPane(id="overview-pane")
+            yield DiagnosticsPane(id="diagnostics-pane")
+            yield RecallPane(id="recall-pane", settings=self._settings)
+            yield MemoriesPane(id="memories-pane")
+            yield ActivityPane(id="activity-pane")
+        yield Static(id="too-small")
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        """Begin the clock."""
+        self.query_one(TopBar).facts = self._facts
+        self._timer = self.set_interval(TICK_S, self._tick)
+        self.pane("overview").enter()
+
+    def pane(self, tab: str) -> Pane:
+        """The tab's content."""
+        return cast(Pane, self.query_one(f"#{tab}-pane"))
+
+    @property
+    def shelf(self) -> Shelf:
+        """The notes as they were read last."""
+        return self._shelf or Shelf()
+
+    # --- reading the engine
+
+    def read_all(self) -> None:
+        """Ask for everything that is shown."""
+        self.read_status()
+        ask(self, lambda engine: engine.notes(), lambda notes: NotesRead(Shelf.of(notes)), what="reading the notes")
+        ask(self, lambda engine: engine.diagnostics(), DiagnosticsRead, what="reading the diagnostics")
+        ask(self, lambda engine: engine.tags(), TagsRead, what="reading the tags")
+
+    def read_status(self) -> None:
+        """Ask how the engine is, and how fresh."""
+        ask(self, lambda engine: engine.status(), StatusRead, what="reading the status")
+        self.read_freshness()
+
+    def read_freshness(self) -> None:
+        """Ask how fresh the answers are."""
+        ask(
+            self,
+            lambda engine: (engine.freshness, engine.is_writer),
+            lambda read: FreshnessRead(*read),
+            what="reading the freshness",
+        )
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        self._show_age()
+        if self._ticks % STATUS_EVERY_TICKS == 0:
+            self.read_status()
+        else:
+            self.read_freshness()
+
+    def _show_age(self) -> None:
+        if self._scanned_at is not None:
+            age = max(0.0, (self._clock() - self._scanned_at).total_seconds())
+            self.query_one(TopBar).update(age_s=age)
+
+    # --- answers
+
+    def on_status_read(self, event: StatusRead) -> None:
+        """Show how the engine is."""
+        event.stop()
+        self._show_state(event.status)
+        cast(OverviewPane, self.pane("overview")).show_status(event.status)
+
+    def _show_state(self, status: EngineStatus) -> None:
+        bar = self.query_one(TopBar)
+        state = "degraded" if self._failed and status.state == "idle" else status.state
+        if bar.facts.total and status.state != "embedding":
+            bar.update(done=0, total=0, seconds_left=None)
+        bar.update(state=state)
+
+    def on_freshness_read(self, event: FreshnessRead) -> None:
+        """Show the age, and who writes. Beside another writer a new scan may mean other notes."""
+        event.stop()
+        self._show_freshness(event.freshness, event.is_writer)
+
+    def _show_freshness(self, freshness: Freshness, is_writer: bool) -> None:
+        is_other = freshness.scanned_at != self._scanned_at and self._scanned_at is not None
+        self._scanned_at = freshness.scanned_at
+        self.query_one(TopBar).update(
+            is_writer=is_writer,
+            writer_pid=None if is_writer else freshness.writer_pid,
+            stale_notes=freshness.stale_notes,
+        )
+        self._show_age()
+        if is_other and not is_writer:
+            self.read_all()
+
+    def on_notes_read(self, event: NotesRead) -> None:
+        """Hand the notes down, if they are others."""
+        event.stop()
+        if self._shelf is not None and self._shelf.notes == event.shelf.notes:
+            return
+        self._shelf = event.shelf
+        for tab in TABS:
+            self.pane(tab).show_shelf(event.shelf)
+        cast(OverviewPane, self.pane("overview")).show_weeks(self._clock().date())
+        self._label("memories", len(event.shelf.notes))
+
+    def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
+        """Hand the diagnostics down, if they are others."""
+        event.stop()
+        if self._diagnostics == event.diagnostics:
+            return
+        self._diagnostics = event.diagnostics
+        cast(OverviewPane, self.pane("overview")).show_diagnostics(event.diagnostics)
+        cast(DiagnosticsPane, self.pane("diagnostics")).show_diagnostics(event.diagnostics)
+        self._label("diagnostics", sum(str(each.severity) != "info" for each in event.diagnostics))
+
+    def on_tags_read(self, event: TagsRead) -> None:
+        """Hand the tags down."""
+        self.show_tags(event.tags)
+
+    def show_tags(self, tags: Mapping[str, int]) -> None:
+        """Show the tags by use."""
+        cast(OverviewPane, self.pane("overview")).show_tags(tags)
+
+    def _label(self, tab: str, number: int) -> None:
+        self.query_one(f"#{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
+
+    # --- events
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """The engine told something: show it, and read again what it concerns."""
+        activity = cast(ActivityPane, self.pane("activity"))
+        activity.add([event for event in events if not isinstance(event, EmbeddingProgress | CachesChanged)])
+        for event in events:
+            self._take(event)
+        syncs = activity.syncs
+        cast(OverviewPane, self.pane("overview")).show_syncs(syncs)
+        if any(isinstance(event, SyncFinished | CachesChanged) for event in events):
+            self.read_all()
+        elif not all(isinstance(event, EmbeddingProgress) for event in events):
+            self.read_status()
+
+    def _take(self, event: Event) -> None:
+        bar = self.query_one(TopBar)
+        if isinstance(event, EmbeddingProgress):
+            is_done = event.done >= event.total
+            total = 0 if is_done else event.total
+            bar.update(done=event.done, total=total, seconds_left=event.seconds_left)
+            bar.update(state="idle" if is_done else "embedding")
+        elif isinstance(event, EngineFailed):
+            self._failed = event.message
+            bar.update(state="degraded", total=0)
+        elif isinstance(event, EngineRecovered):
+            self._failed = ""
+        elif isinstance(event, LockChanged):
+            bar.update(is_writer=event.is_writer, writer_pid=event.pid)
+
+    # --- tabs
+
+    def action_tab(self, tab: str) -> None:
+        """Go to a tab."""
+        self.query_one(Tabs).active = tab
+        self._enter(tab)
+
+    @on(Tabs.TabActivated)
+    def _tab_activated(self, event: Tabs.TabActivated) -> None:
+        event.stop()
+        switcher = self.query_one("#panes", ContentSwitcher)
+        if event.tab.id and switcher.current != f"{event.tab.id}-pane":
+            self._enter(event.tab.id)
+
+    def _enter(self, tab: str) -> None:
+        self.query_one("#panes", ContentSwitcher).current = f"{tab}-pane"
+        self.pane(tab).enter()
+
+    def on_show_diagnostics(self, event: ShowDiagnostics) -> None:
+        """Go to the diagnostics of one severity."""
+        event.stop()
+        cast(DiagnosticsPane, self.pane("diagnostics")).show_only(event.severity, event.text)
+        self.action_tab("diagnostics")
+
+    def on_show_tag(self, event: ShowTag) -> None:
+        """Go to the memories with a tag."""
+        event.stop()
+        cast(MemoriesPane, self.pane("memories")).show_tag(event.tag)
+        self.action_tab("memories")
+
+    def on_show_note(self, event: ShowNote) -> None:
+        """Go to a note."""
+        event.stop()
+        cast(MemoriesPane, self.pane("memories")).go_to(event.path)
+        self.action_tab("memories")
+
+    # --- size
+
+    def on_resize(self) -> None:
+        """Below a limit there is a notice instead of a torn layout."""
+        size = self.app.size
+        told = f"This window is {size.width} × {size.height}.\nThe dashboard needs {LEAST_COLUMNS} × {LEAST_LINES}."
+        self.query_one("#too-small", Static).update(Content(told))
+
+    def show_scanning(self) -> None:
+        """A person asked for a look at the folder."""
+        self.query_one(TopBar).update(state="scanning")
+
+
+def _tab_label(number: int, tab: str, items: int = 0) -> Content:
+    badge = f" {count(items)}" if items else ""
+    return Content.assemble((f"{number} ", "$foreground 60%"), tab.capitalize(), (badge, "$text-accent"))
