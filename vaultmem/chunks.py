@@ -360,6 +360,7 @@ def _led(lead: str, part: _Piece) -> _Piece:
 
 def _packed(pieces: Sequence[_Piece], limits: Limits) -> list[_Piece]:
     """Join small neighbours up to the target; a few words do not stand alone before a piece or at the end."""
+    pieces = _introduced(pieces, limits)
     packed: list[_Piece] = []
     for index, piece in enumerate(pieces):
         if packed and _belongs(packed[-1], piece, index == len(pieces) - 1, limits):
@@ -367,6 +368,26 @@ def _packed(pieces: Sequence[_Piece], limits: Limits) -> list[_Piece]:
         else:
             packed.append(piece)
     return packed
+
+
+def _introduced(pieces: Sequence[_Piece], limits: Limits) -> list[_Piece]:
+    """Join what ends with a colon to what it introduces: code, a table, the next paragraph."""
+    joined: list[_Piece] = []
+    for piece in pieces:
+        if joined and joined[-1].text.endswith((":", "：")) and _fits(joined[-1], piece, limits):
+            joined[-1] = joined[-1].joined(piece)
+        else:
+            joined.append(piece)
+    return joined
+
+
+def _fits(before: _Piece, piece: _Piece, limits: Limits) -> bool:
+    if before.is_sealed or len(before.text) > limits.target_chars // 2:
+        return False
+    chars, tokens = len(before.text) + len(piece.text) + 2, before.tokens + piece.tokens
+    if piece.is_sealed:
+        return chars <= limits.hard_chars and tokens <= limits.hard_tokens
+    return chars <= limits.piece_chars and tokens <= limits.piece_tokens
 
 
 def _belongs(before: _Piece, piece: _Piece, is_last: bool, limits: Limits) -> bool:

@@ -81,6 +81,14 @@ def test_a_few_words_go_with_what_follows_them_even_past_the_target() -> None:
     assert texts(f"Run this:\n\n{code}\n") == [f"Run this:\n\n{code}"]
 
 
+def test_what_ends_with_a_colon_stays_with_what_it_introduces() -> None:
+    pairs = [f"- Replace the first {numbered(15)}:\n\n`command{number}`" for number in range(7)]
+    found = texts("\n\n".join(pairs))
+    assert "\n\n".join(found) == "\n\n".join(pairs)
+    assert len(found) > 2
+    assert all(text.endswith("`") for text in found)
+
+
 def test_a_list_is_split_between_its_items_and_nested_items_stay_with_theirs() -> None:
     items = [f"- item {number} {numbered(14)}\n  - nested {number}" for number in range(9)]
     found = texts("\n".join(items))
