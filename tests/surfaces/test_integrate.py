@@ -1,0 +1,261 @@
+"""Writing into the clients' configuration: our block and nothing else, again and again, and out again."""
+
+from __future__ import annotations
+
+import io
+import json
+import shlex
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vaultmem.config import Config
+from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
+
+SETTINGS = """{
+    "model": "opus",
+    "permissions": {"allow": ["Bash(ls:*)"],   "deny": []},
+    "hooks": {
+        "PostToolUse": [
+            {
+                "matcher": "Write|Edit",
+                "hooks": [{"type": "command", "command": "ruff format"}]
+            }
+        ]
+    }
+}
+"""
+STATE = '{"numStartups":12,"projects":{"/p":{"mcpServers":{}}},"userID":"x"}'
+CODEX = """# my settings
+model = "gpt-5.4"   # keep
+
+[mcp_servers.other]
+command = "other"
+
+[[hooks.Stop]]
+[[hooks.Stop.hooks]]
+type = "command"
+command = "say done"
+"""
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(tmp_path / "My Vault" / "March Memories", tmp_path / "state")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / "home" / ".claude").mkdir(parents=True)
+    (tmp_path / "home" / ".codex").mkdir()
+    return tmp_path / "home"
+
+
+def run(client: str, config: Config, home: Path, **options: Any) -> str:
+    stdout = io.StringIO()
+    assert run_integrate(client, config, stdout, environ={}, home=home, **options) == 0
+    return stdout.getvalue()
+
+
+def commands(settings: dict[str, Any], event: str) -> list[str]:
+    return [hook["command"] for group in settings["hooks"].get(event, []) for hook in group["hooks"]]
+
+
+def files(home: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(home)): path.read_bytes()
+        for path in sorted(home.rglob("*"))
+        if path.is_file() and not path.name.endswith(BACKUP_SUFFIX)
+    }
+
+
+def test_claude_code_gets_its_hooks_and_the_server(config: Config, home: Path) -> None:
+    (home / ".claude" / "settings.json").write_text(SETTINGS)
+    (home / ".claude.json").write_text(STATE)
+    run("claude-code", config, home)
+    settings = json.loads((home / ".claude" / "settings.json").read_text())
+    for event in HOOK_EVENTS:
+        words = shlex.split(commands(settings, event)[-1])
+        assert words[-6:-4] == ["hook", "claude-code"]
+        assert words[-4:] == ["--root", str(config.root), "--state-dir", str(config.state_dir)]
+        assert Path(words[0]).is_absolute()
+    assert commands(settings, "PostToolUse")[0] == "ruff format"
+    server = json.loads((home / ".claude.json").read_text())["mcpServers"]["vaultmem"]
+    assert server["args"][-5:] == ["mcp", *words[-4:]]
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_second_time_changes_nothing_and_removing_restores_every_byte(
+    client: str, config: Config, home: Path
+) -> None:
+    (home / ".claude" / "settings.json").write_text(SETTINGS)
+    (home / ".claude.json").write_text(STATE)
+    (home / ".codex" / "config.toml").write_text(CODEX)
+    before = files(home)
+    run(client, config, home)
+    written = files(home)
+    assert written != before
+    assert "nothing to change" in run(client, config, home)
+    assert files(home) == written
+    run(client, config, home, remove=True)
+    assert files(home) == before
+    assert "nothing to remove" in run(client, config, home, remove=True)
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_fresh_client_gets_new_private_files(client: str, config: Config, home: Path) -> None:
+    run(client, config, home)
+    for name in files(home):
+        assert (home / name).stat().st_mode & 0o077 == 0
+    run(client, config, home, remove=True)
+    assert {data.strip() for data in files(home).values()} <= {b"{}", b""}
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_dry_run_shows_the_difference_and_writes_nothing(client: str, config: Config, home: Path) -> None:
+    (home / ".claude" / "settings.json").write_text(SETTINGS)
+    (home / ".codex" / "config.toml").write_text(CODEX)
+    before = files(home)
+    text = run(client, config, home, dry_run=True)
+    assert "+" in text and "hook" in text and "mcp" in text
+    assert files(home) == before
+
+
+def test_codex_gets_one_block_at_the_end(config: Config, home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    path.write_text(CODEX)
+    run("codex", config, home)
+    text = path.read_text()
+    assert text.startswith(CODEX)
+    parsed = tomllib.loads(text)
+    assert parsed["mcp_servers"]["vaultmem"]["args"][0] in ("mcp", "-m")
+    assert [len(parsed["hooks"][event]) for event in HOOK_EVENTS] == [1, 1, 1, 2]
+    hook = parsed["hooks"]["UserPromptSubmit"][0]["hooks"][0]
+    assert hook["type"] == "command" and " hook codex " in hook["command"] and hook["timeout"] == 5
+
+
+def test_codex_hooks_go_where_the_users_hooks_are(config: Config, home: Path) -> None:
+    (home / ".codex" / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": []}]}}')
+    before = files(home)
+    run("codex", config, home)
+    assert "hooks" not in tomllib.loads((home / ".codex" / "config.toml").read_text())
+    assert " hook codex " in commands(json.loads((home / ".codex" / "hooks.json").read_text()), "Stop")[0]
+    run("codex", config, home, remove=True)
+    assert files(home)[".codex/hooks.json"] == before[".codex/hooks.json"]
+
+
+def test_a_moved_or_older_block_is_replaced_not_doubled(config: Config, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    old = {"type": "command", "command": "/old/bin/vaultmem hook claude-code"}
+    mine = {"type": "command", "command": "mine"}
+    python = {"type": "command", "command": "python3 -m vaultmem hook claude-code --root /x"}
+    path.write_text(
+        json.dumps({"hooks": {"Stop": [{"hooks": [mine, old]}], "Notification": [{"hooks": [python]}]}})
+    )
+    run("claude-code", config, home)
+    settings = json.loads(path.read_text())
+    assert [command.split()[-1] for command in commands(settings, "Stop")] == ["mine", str(config.state_dir)]
+    assert "Notification" not in settings["hooks"]
+
+
+def test_another_clients_hook_and_other_programs_are_not_ours(config: Config, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    others = [
+        "vaultmem hook codex",
+        "echo vaultmem hook claude-code",
+        "vaultmem-x hook claude-code",
+        "it's broken",
+    ]
+    text = json.dumps(
+        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": each} for each in others]}]}}
+    )
+    path.write_text(text)
+    run("claude-code", config, home)
+    run("claude-code", config, home, remove=True)
+    assert path.read_text() == text
+
+
+def test_a_server_of_the_same_name_that_is_another_program_is_left_alone(config: Config, home: Path) -> None:
+    (home / ".claude.json").write_text('{"mcpServers": {"vaultmem": {"command": "docker", "args": ["run"]}}}')
+    with pytest.raises(EditRefusedError, match="another program"):
+        run("claude-code", config, home)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"hooks": [1]}',
+        '{"hooks": {"Stop": {}}}',
+        "{ // comment\n}",
+        "[]",
+        '{"hooks": {"Stop": [3]}}',
+        "\xff",
+    ],
+)
+def test_settings_in_a_strange_form_are_refused_and_left(text: str, config: Config, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.raises(EditRefusedError):
+        run("claude-code", config, home)
+    assert path.read_bytes() == text.encode("latin-1")
+
+
+@pytest.mark.parametrize("text", ["a = ", "[mcp_servers]\nvaultmem = { command = 'x' }\n", "hooks = 3\n"])
+def test_codex_settings_in_the_way_are_refused_and_left(text: str, config: Config, home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    path.write_text(text)
+    with pytest.raises(EditRefusedError):
+        run("codex", config, home)
+    assert path.read_text() == text
+
+
+def test_windows_line_ends_and_a_missing_last_one_survive(config: Config, home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    for text in ('a = 1\r\nb = "x"\r\n', "a = 1", "", "\n\n", "a = 1\n\n"):
+        path.write_bytes(text.encode())
+        run("codex", config, home)
+        run("codex", config, home, remove=True)
+        assert path.read_bytes().decode().rstrip("\r\n") == text.rstrip("\r\n")
+
+
+def test_what_comes_after_our_block_stays(config: Config, home: Path) -> None:
+    path = home / ".codex" / "config.toml"
+    run("codex", config, home)
+    path.write_text(path.read_text() + "\n[added.later]\nx = 1\n")
+    run("codex", config, home, remove=True)
+    assert path.read_text() == "\n[added.later]\nx = 1\n"
+
+
+def test_a_link_into_dotfiles_stays_a_link_and_a_backup_lies_beside_the_file(
+    config: Config, home: Path
+) -> None:
+    target = home / "dotfiles" / "settings.json"
+    target.parent.mkdir()
+    target.write_text(SETTINGS)
+    (home / ".claude" / "settings.json").symlink_to(target)
+    run("claude-code", config, home)
+    assert (home / ".claude" / "settings.json").is_symlink() and "vaultmem" in target.read_text()
+    assert target.with_name("settings.json" + BACKUP_SUFFIX).read_text() == SETTINGS
+
+
+def test_other_folders_are_honoured(config: Config, home: Path, tmp_path: Path) -> None:
+    environ = {"CLAUDE_CONFIG_DIR": str(tmp_path / "cc"), "CODEX_HOME": str(tmp_path / "cx")}
+    for client in ("claude-code", "codex"):
+        run_integrate(client, config, io.StringIO(), environ=environ, home=home)
+    assert files(home) == {}
+    assert (tmp_path / "cc" / "settings.json").exists() and (tmp_path / "cc" / ".claude.json").exists()
+    assert (tmp_path / "cx" / "config.toml").exists()
+
+
+def test_generic_prints_and_writes_nothing(config: Config, home: Path) -> None:
+    text = run("generic", config, home)
+    assert '"mcpServers"' in text and "http://127.0.0.1:8765/mcp" in text and str(config.root) in text
+    assert files(home) == {}
+
+
+def test_an_unknown_client_is_wrong_usage(config: Config, home: Path) -> None:
+    with pytest.raises(UsageError, match="no client 'emacs'"):
+        run("emacs", config, home)
