@@ -6,16 +6,17 @@ import hashlib
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from vaultmem.errors import ConfigError
 
 APP = "vaultmem"
 ROOT_NAME = "March Memories"
+PROFILES_DIR = Path("~/.march/memory/profiles")
 
 
 class EngineChoice(StrEnum):
@@ -60,7 +61,7 @@ class Config:
     passage_prompt: str | None = None
     """Put before a passage when it is embedded; None: what the model itself names."""
     threads: int | None = None
-    """CPU threads for embedding; None: half of the cores, four at most."""
+    """CPU threads for embedding; None: the engine's own choice, small enough to leave the machine usable."""
     watch_mode: WatchMode = WatchMode.AUTO
     """How changes are noticed while running."""
     scan_interval_s: float = 60.0
@@ -73,7 +74,7 @@ class Config:
     """A user hint is not repeated within so many runs of a session."""
     hint_budget_chars: int = 2000
     """At most so many characters of hints are put into a context."""
-    profiles_dir: Path = Path("~/.march/memory/profiles")
+    profiles_dir: Path = PROFILES_DIR
     """Where `agent.md` and `user.md` lie."""
     golden: Path | None = None
     """The user's own golden set, which doctor looks at."""
@@ -90,10 +91,13 @@ class Config:
         file = config_path(environ)
         values, found = _from_file(file)
         values |= _from_environment(environ)
-        values |= _from_flags(root, state_dir, embedder)
+        values |= _from_flags({"--root": root, "--state-dir": state_dir, "--embed": embedder})
         values.setdefault("root", default_root())
         values.setdefault("state_dir", default_state_dir(values["root"]))
-        values.setdefault("profiles_dir", Path("~/.march/memory/profiles").expanduser())
+        values.setdefault("profiles_dir", PROFILES_DIR.expanduser())
+        values = {
+            key: value.absolute() if isinstance(value, Path) else value for key, value in values.items()
+        }
         return cls(config_file=file if found else None, **values)
 
 
@@ -124,29 +128,32 @@ def default_state_dir(root: Path) -> Path:
     )
 
 
-# ------------------------------------------------------------------------------------------ reading values
+# --- reading values
 
-Reader = Callable[[Any], Any]
+Reader: TypeAlias = Callable[[Any], Any]  # raises ValueError with what the value must be
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
 def _path(value: Any) -> Path:
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError("must be a path")
-    return Path(value).expanduser().absolute()
+    if not isinstance(value, str) or not value.strip() or "\0" in value:
+        raise ValueError("a path")
+    return Path(value).expanduser()
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("must be a text")
+        raise ValueError("a text")
     return value
 
 
 def _number(low: float, high: float) -> Reader:
     def read(value: Any) -> float:
-        number = float(value) if not isinstance(value, bool) else float("nan")
+        try:
+            number = float("nan" if isinstance(value, bool) else value)
+        except (TypeError, ValueError):
+            number = float("nan")
         if not low <= number <= high:
-            raise ValueError(f"must be a number from {low:g} to {high:g}")
+            raise ValueError(f"a number from {low:g} to {high:g}")
         return number
 
     return read
@@ -154,8 +161,12 @@ def _number(low: float, high: float) -> Reader:
 
 def _count(low: int, high: int) -> Reader:
     def read(value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int | str) or not low <= int(value) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
+        if (
+            isinstance(value, bool | float)
+            or not str(value).strip().isdecimal()
+            or not low <= int(value) <= high
+        ):
+            raise ValueError(f"a whole number from {low} to {high}")
         return int(value)
 
     return read
@@ -163,10 +174,10 @@ def _count(low: int, high: int) -> Reader:
 
 def _one_of(choices: type[_Choice]) -> Callable[[Any], _Choice]:
     def read(value: Any) -> _Choice:
-        try:
-            return choices(str(value).strip().lower())
-        except ValueError:
-            raise ValueError(f"must be one of {', '.join(choices)}") from None
+        word = str(value).strip().lower()
+        if word not in set(choices):
+            raise ValueError(f"one of {', '.join(choices)}")
+        return choices(word)
 
     return read
 
@@ -175,34 +186,36 @@ def _one_of(choices: type[_Choice]) -> Callable[[Any], _Choice]:
 class _Setting:
     field: str
     key: str  # in config.toml, `table.key`
+    variable: str  # in the environment
     read: Reader
-    variable: str = ""
 
 
 _SETTINGS = (
-    _Setting("root", "memory_root", _path, "MARCH_MEMORY_ROOT"),
-    _Setting("state_dir", "state_dir", _path, "VAULTMEM_STATE_DIR"),
-    _Setting("profiles_dir", "profiles_dir", _path, "VAULTMEM_PROFILES_DIR"),
-    _Setting("golden", "golden", _path, "VAULTMEM_GOLDEN"),
-    _Setting("min_score", "recall.min_score", _number(0, 1), "MARCH_MEMORY_RECALL_MIN_SCORE"),
-    _Setting("hint_limit", "recall.limit", _count(1, 100), "VAULTMEM_RECALL_LIMIT"),
-    _Setting("description_width", "recall.description_width", _count(20, 2000), "VAULTMEM_DESCRIPTION_WIDTH"),
-    _Setting("suppression_runs", "recall.suppression_runs", _count(0, 1000), "VAULTMEM_SUPPRESSION_RUNS"),
-    _Setting("hint_budget_chars", "recall.budget_chars", _count(100, 100_000), "VAULTMEM_HINT_BUDGET_CHARS"),
-    _Setting("engine", "embedding.engine", _one_of(EngineChoice), "VAULTMEM_EMBEDDER"),
-    _Setting("model", "embedding.model", _text, "VAULTMEM_MODEL"),
-    _Setting("query_prompt", "embedding.query_prompt", _text, "VAULTMEM_QUERY_PROMPT"),
-    _Setting("passage_prompt", "embedding.passage_prompt", _text, "VAULTMEM_PASSAGE_PROMPT"),
-    _Setting("threads", "embedding.threads", _count(1, 256), "VAULTMEM_THREADS"),
-    _Setting("watch_mode", "watch.mode", _one_of(WatchMode), "VAULTMEM_WATCH"),
-    _Setting("scan_interval_s", "watch.scan_interval_s", _number(1, 86_400), "VAULTMEM_SCAN_INTERVAL_S"),
-    _Setting("dirty_check_s", "watch.dirty_check_s", _number(0, 86_400), "VAULTMEM_DIRTY_CHECK_S"),
-    _Setting("debounce_ms", "watch.debounce_ms", _count(0, 60_000), "VAULTMEM_DEBOUNCE_MS"),
+    _Setting("root", "memory_root", "MARCH_MEMORY_ROOT", _path),
+    _Setting("state_dir", "state_dir", "VAULTMEM_STATE_DIR", _path),
+    _Setting("profiles_dir", "profiles_dir", "VAULTMEM_PROFILES_DIR", _path),
+    _Setting("golden", "golden", "VAULTMEM_GOLDEN", _path),
+    _Setting("min_score", "recall.min_score", "MARCH_MEMORY_RECALL_MIN_SCORE", _number(0, 1)),
+    _Setting("hint_limit", "recall.limit", "VAULTMEM_RECALL_LIMIT", _count(1, 100)),
+    _Setting("description_width", "recall.description_width", "VAULTMEM_DESCRIPTION_WIDTH", _count(20, 2000)),
+    _Setting("suppression_runs", "recall.suppression_runs", "VAULTMEM_SUPPRESSION_RUNS", _count(0, 1000)),
+    _Setting("hint_budget_chars", "recall.budget_chars", "VAULTMEM_HINT_BUDGET_CHARS", _count(100, 100_000)),
+    _Setting("engine", "embedding.engine", "VAULTMEM_EMBEDDER", _one_of(EngineChoice)),
+    _Setting("model", "embedding.model", "VAULTMEM_MODEL", _text),
+    _Setting("query_prompt", "embedding.query_prompt", "VAULTMEM_QUERY_PROMPT", _text),
+    _Setting("passage_prompt", "embedding.passage_prompt", "VAULTMEM_PASSAGE_PROMPT", _text),
+    _Setting("threads", "embedding.threads", "VAULTMEM_THREADS", _count(1, 256)),
+    _Setting("watch_mode", "watch.mode", "VAULTMEM_WATCH", _one_of(WatchMode)),
+    _Setting("scan_interval_s", "watch.scan_interval_s", "VAULTMEM_SCAN_INTERVAL_S", _number(1, 86_400)),
+    _Setting("dirty_check_s", "watch.dirty_check_s", "VAULTMEM_DIRTY_CHECK_S", _number(0, 86_400)),
+    _Setting("debounce_ms", "watch.debounce_ms", "VAULTMEM_DEBOUNCE_MS", _count(0, 60_000)),
 )
 _BY_KEY = {setting.key: setting for setting in _SETTINGS}
+_FLAGS = {"--root": "memory_root", "--state-dir": "state_dir", "--embed": "embedding.engine"}
 
 
 def _from_file(path: Path) -> tuple[dict[str, Any], bool]:
+    """Return the settings of a file and whether there is one. Relative paths in it start from its folder."""
     try:
         document = tomllib.loads(path.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
@@ -214,21 +227,24 @@ def _from_file(path: Path) -> tuple[dict[str, Any], bool]:
     values = {}
     for key, value in _flatten(document):
         if key not in _BY_KEY:
-            advice = f"known are {', '.join(_BY_KEY)}"
-            raise ConfigError(f"{path}: there is no setting `{key}`", advice=advice)
-        values[_BY_KEY[key].field] = _read(_BY_KEY[key], value, f"{path}: `{key}`")
+            raise ConfigError(
+                f"{path}: there is no setting `{key}`", advice=f"Known are {', '.join(_BY_KEY)}."
+            )
+        read = _read(_BY_KEY[key], value, f"{path}: `{key}`")
+        values[_BY_KEY[key].field] = path.parent / read if isinstance(read, Path) else read
     return values, True
 
 
-def _flatten(document: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
-    flat: list[tuple[str, Any]] = []
+def _flatten(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, value in document.items():
-        flat += _flatten(value, f"{prefix}{key}.") if isinstance(value, dict) else [(prefix + key, value)]
-    return flat
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """An empty variable counts as not set."""
+    """Return what the environment sets; an empty variable counts as not set."""
     return {
         setting.field: _read(setting, environ[setting.variable], setting.variable)
         for setting in _SETTINGS
@@ -236,21 +252,18 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _from_flags(root: Any, state_dir: Any, embedder: str | None) -> dict[str, Any]:
-    flags = {"root": ("memory_root", "--root", root), "state_dir": ("state_dir", "--state-dir", state_dir)}
-    values = {
-        field: _read(_BY_KEY[key], os.fspath(value), flag)
-        for field, (key, flag, value) in flags.items()
+def _from_flags(flags: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        _BY_KEY[_FLAGS[flag]].field: _read(_BY_KEY[_FLAGS[flag]], os.fspath(value), flag)
+        for flag, value in flags.items()
         if value is not None
     }
-    if embedder is not None:
-        values["engine"] = _read(_BY_KEY["embedding.engine"], embedder, "--embed")
-    return values
 
 
 def _read(setting: _Setting, value: Any, source: str) -> Any:
     try:
         return setting.read(value)
-    except (ValueError, TypeError) as error:
-        reason = str(error) if str(error).startswith("must") else f"cannot be read: {error}"
-        raise ConfigError(f"{source} is {value!r}, but {reason}") from None
+    except ValueError as error:
+        raise ConfigError(f"{source} is {value!r}, but must be {error}") from None
+    except RuntimeError as error:  # `~nobody` cannot be expanded
+        raise ConfigError(f"{source} is {value!r}: {error}") from None
