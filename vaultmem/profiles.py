@@ -10,8 +10,13 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, TYPE_CHECKING
 
+from vaultmem.errors import EngineError
 from vaultmem.hints import harmless_block
+
+if TYPE_CHECKING:
+    from vaultmem.config import Config
 
 LIMIT = 4_400
 """Of one profile, in the unit of the client: Claude Code shows a hook 10,000 characters, Codex about as many
@@ -122,3 +127,32 @@ def _cut(text: str, measure: Callable[[str], int]) -> str:
         low, high = (middle, high) if measure(text[:middle]) < LIMIT - 1 else (low, middle - 1)
     line_end = text.rfind("\n", low // 2, low)
     return text[: line_end if line_end > 0 else low].rstrip() + "\n…"
+
+
+def run_profile(config: Config, stdout: IO[str], stderr: IO[str], *, as_json: bool = False) -> int:
+    """`vaultmem profile`: both profiles as an agent is shown them; warnings go to stderr.
+
+    Raises:
+        EngineError: they can be neither read nor made.
+    """
+    try:
+        profiles = read_profiles(config.profiles_dir)
+    except OSError as error:
+        raise EngineError(
+            f"the profiles in {config.profiles_dir} cannot be read or made: {error.strerror or error}",
+            advice="Set profiles_dir in config.toml to a folder that can be written.",
+        ) from None
+    if as_json:
+        import json
+
+        keys = ("name", "path", "text", "size", "warning")
+        rows = [{key: getattr(profile, key) for key in keys} for profile in profiles]
+        stdout.write(json.dumps(rows, ensure_ascii=False, default=str) + "\n")
+    else:
+        stdout.write(
+            "\n\n".join(f"# {each.path}\n{each.label}\n{each.text.strip()}" for each in profiles) + "\n"
+        )
+    for profile in profiles:
+        if profile.warning:
+            stderr.write(f"vaultmem: {profile.warning}\n")
+    return 0

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import json
 import stat
 from pathlib import Path
 
 import pytest
 
-from vaultmem.profiles import LIMIT, TEMPLATES, characters, profiles_block, read_profiles, utf8_bytes
+from vaultmem.config import Config
+from vaultmem.profiles import (
+    LIMIT,
+    TEMPLATES,
+    characters,
+    profiles_block,
+    read_profiles,
+    run_profile,
+    utf8_bytes,
+)
 
 
 def test_missing_profiles_are_made_from_short_templates_for_the_user_alone(tmp_path: Path) -> None:
@@ -61,3 +72,13 @@ def test_a_folder_that_cannot_be_made_is_an_error_of_the_system(tmp_path: Path) 
     (tmp_path / "file").write_text("")
     with pytest.raises(OSError):
         read_profiles(tmp_path / "file" / "profiles")
+
+
+def test_the_command_shows_both_and_warns_on_stderr(tmp_path: Path) -> None:
+    (tmp_path / "user.md").write_text("x" * 9000)
+    stdout, stderr = io.StringIO(), io.StringIO()
+    assert run_profile(Config(tmp_path, tmp_path, profiles_dir=tmp_path), stdout, stderr) == 0
+    assert "[agent_profile]" in stdout.getvalue() and "[user_profile]" in stdout.getvalue()
+    assert "user.md is longer than 4,400 (9,000)" in stderr.getvalue()
+    run_profile(Config(tmp_path, tmp_path, profiles_dir=tmp_path), out := io.StringIO(), stderr, as_json=True)
+    assert [row["name"] for row in json.loads(out.getvalue())] == ["agent", "user"]

@@ -1,0 +1,106 @@
+"""The worker as a user's service: what is printed, written and run."""
+
+from __future__ import annotations
+
+import io
+import plistlib
+import shlex
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vaultmem.config import Config
+from vaultmem.errors import EngineError, UsageError
+from vaultmem.service import run_service
+
+
+class FakeManager:
+    def __init__(self, code: int = 0) -> None:
+        self.code = code
+        self.ran: list[str] = []
+
+    def __call__(self, words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        self.ran.append(shlex.join(words))
+        return subprocess.CompletedProcess(list(words), self.code, "", "Failed to connect to bus")
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    return Config(tmp_path / "100% Vault" / "March Memories", tmp_path / "state" / "march-memories-1a2b")
+
+
+def run(action: str, config: Config, home: Path, **options: Any) -> tuple[int, str]:
+    stdout = io.StringIO()
+    code = run_service(action, config, stdout, **{"platform": "linux", "home": home, **options})
+    return code, stdout.getvalue()
+
+
+def test_a_dry_run_prints_the_unit_and_the_commands_and_touches_nothing(
+    config: Config, tmp_path: Path
+) -> None:
+    manager = FakeManager()
+    code, text = run("install", config, tmp_path, dry_run=True, execute=manager)
+    assert code == 0 and manager.ran == [] and not (tmp_path / ".config").exists()
+    assert f'"--root" "{str(config.root).replace("%", "%%")}"' in text
+    assert '"watch"' in text and "systemctl --user enable vaultmem-march-memories-1a2b.service" in text
+
+
+def test_installing_writes_the_unit_and_starts_it_and_uninstalling_undoes_that(
+    config: Config, tmp_path: Path
+) -> None:
+    manager = FakeManager()
+    run("install", config, tmp_path, execute=manager)
+    unit = tmp_path / ".config" / "systemd" / "user" / "vaultmem-march-memories-1a2b.service"
+    assert "ExecStart=" in unit.read_text()
+    assert manager.ran[-1] == f"systemctl --user restart {unit.name}"
+    run("uninstall", config, tmp_path, execute=manager)
+    assert not unit.exists()
+    assert manager.ran[-2:] == [
+        f"systemctl --user disable --now {unit.name}",
+        "systemctl --user daemon-reload",
+    ]
+    assert "there is no" in run("uninstall", config, tmp_path, execute=manager)[1]
+
+
+def test_a_manager_that_refuses_is_told_with_what_to_do(config: Config, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="Failed to connect to bus") as failure:
+        run("install", config, tmp_path, execute=FakeManager(1))
+    assert "vaultmem watch" in failure.value.advice
+
+
+def test_a_manager_that_is_missing_is_told(config: Config, tmp_path: Path) -> None:
+    def missing(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        raise FileNotFoundError(2, "No such file or directory", words[0])
+
+    with pytest.raises(EngineError, match="systemctl"):
+        run("install", config, tmp_path, execute=missing)
+
+
+def test_status_tells_both_whether_it_is_installed_and_whether_it_answers(
+    config: Config, tmp_path: Path
+) -> None:
+    code, text = run("status", config, tmp_path)
+    assert code == 1 and "not installed" in text and "no worker answers" in text
+
+
+def test_macos_gets_an_agent(config: Config, tmp_path: Path) -> None:
+    manager = FakeManager()
+    run("install", config, tmp_path, platform="darwin", execute=manager)
+    (path,) = (tmp_path / "Library" / "LaunchAgents").iterdir()
+    agent = plistlib.loads(path.read_bytes())
+    assert agent["ProgramArguments"][-5:-2] == ["watch", "--root", str(config.root)]
+    assert manager.ran == [f"launchctl load -w {shlex.quote(str(path))}"]
+
+
+def test_other_systems_are_told_what_to_start(config: Config, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as failure:
+        run("install", config, tmp_path, platform="win32")
+    assert "watch" in failure.value.advice
+
+
+def test_an_unknown_action_is_wrong_usage(config: Config, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="restart"):
+        run("restart", config, tmp_path)
