@@ -134,7 +134,12 @@ class VaultmemApp(App[int]):
         if isinstance(self.screen, FailedScreen):
             self.pop_screen()
         self.dashboard.read_all()
-        ask(self, lambda engine: engine.activity(), lambda events: EngineTold(tuple(events)), what="reading the activity")
+        ask(
+            self,
+            lambda engine: engine.activity(),
+            lambda events: EngineTold(tuple(events)),
+            what="reading the activity",
+        )
 
     def on_engine_not_opened(self, event: EngineNotOpened) -> None:
         """Say why, and offer another try."""
@@ -360,7 +365,9 @@ class VaultmemApp(App[int]):
         from tui.formatting import counted
 
         event.stop()
-        self.say(f"{counted(event.changed, 'note')} had changed." if event.changed else "Nothing had changed.")
+        self.say(
+            f"{counted(event.changed, 'note')} had changed." if event.changed else "Nothing had changed."
+        )
         self.dashboard.read_all()
 
     def action_doctor(self) -> None:
@@ -381,7 +388,11 @@ class VaultmemApp(App[int]):
             )
             for check in event.report.checks
         ]
-        title = "The caches agree with the notes" if event.report.caches_agree else "The caches disagree with the notes"
+        title = (
+            "The caches agree with the notes"
+            if event.report.caches_agree
+            else "The caches disagree with the notes"
+        )
         self.push_screen(ToldDialog(title, told))
 
     def _theme_changed(self, theme: Theme) -> None:
@@ -413,4 +424,3 @@ def run(config: Config, *, read_only: bool) -> int:
         return app.run() or 0
     finally:
         app.close_engine()
-

@@ -96,7 +96,9 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(text.casefold().split())
 
 
-def matching(notes: Iterable[NoteView], haystacks: Mapping[str, str], wanted: Sequence[str]) -> list[NoteView]:
+def matching(
+    notes: Iterable[NoteView], haystacks: Mapping[str, str], wanted: Sequence[str]
+) -> list[NoteView]:
     """The notes whose haystack holds every wanted word, in their order."""
     found = list(notes)
     for word in wanted:

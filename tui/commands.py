@@ -28,9 +28,11 @@ def commands(app: VaultmemApp) -> Iterator[SystemCommand]:
     for tab in TABS:
         yield SystemCommand(f"Go to {tab}", ABOUT[tab], partial(app.dashboard.action_tab, tab))
     yield SystemCommand("Look at the folder now", "Find what changed on disk (r)", app.action_sync)
-    yield SystemCommand("Check the caches", "Compare the caches with the notes, as `vaultmem doctor`", app.action_doctor)
+    yield SystemCommand("Check the caches", "As `vaultmem doctor` does", app.action_doctor)
     if not app.is_read_only:
-        yield SystemCommand("Rename or merge a tag", "Over the whole vault, with a preview (R)", app.action_rename_tag)
+        yield SystemCommand(
+            "Rename or merge a tag", "In all notes, with a preview (R)", app.action_rename_tag
+        )
         yield SystemCommand("Undo", "Take the last change back (u)", app.action_undo)
         yield SystemCommand("Redo", "Do again what was undone (U)", app.action_redo)
     yield SystemCommand("Theme: dark", "Our own dark theme", partial(setattr, app, "theme", DARK))

@@ -14,7 +14,10 @@ CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One line of the comparison. `sign`: space equal, ~ differs, - only left, + only right, § heading, … equal lines."""
+    """One line of the comparison.
+
+    `sign`: space equal, ~ differs, - only left, + only right, § heading, … equal lines left out.
+    """
 
     sign: str
     left: str
@@ -27,7 +30,9 @@ def compare(left: str, right: str) -> list[Pair]:
     for name, ours, theirs in zip(("frontmatter", "body"), _parts(left), _parts(right), strict=True):
         lines = list(_pairs(ours, theirs))
         differing = sum(pair.sign in "~-+" for pair in lines)
-        told = f"{differing} {'line differs' if differing == 1 else 'lines differ'}" if differing else "the same"
+        told = (
+            f"{differing} {'line differs' if differing == 1 else 'lines differ'}" if differing else "the same"
+        )
         pairs.append(Pair("§", f"{name}: {told}", ""))
         pairs.extend(lines if differing else ())
     return pairs

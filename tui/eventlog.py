@@ -68,7 +68,11 @@ def _told(event: Event) -> tuple[str, str, tuple[str, ...]]:
         case LockChanged(is_writer=True):
             return "lock", "this window writes the caches now", ()
         case LockChanged(pid=pid):
-            return "lock", f"process {pid} writes the caches; this window follows it" if pid else "nobody writes", ()
+            return (
+                "lock",
+                f"process {pid} writes the caches; this window follows it" if pid else "nobody writes",
+                (),
+            )
         case CachesChanged():
             return "synced", "another process wrote the caches", ()
         case NoteEdited(path=path, what=what):

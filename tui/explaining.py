@@ -54,7 +54,10 @@ def _headline(candidate: Candidate, question: Question, width: int) -> Content:
             Content.styled(plain(candidate.name) or plain(candidate.id), STRONG),
             Content.styled(plain(candidate.id), MUTED),
             Content.assemble(
-                drawn, "  ", (f"{candidate.score:.2f}", STRONG), (f"  threshold {question.min_score:.2f}", MUTED)
+                drawn,
+                "  ",
+                (f"{candidate.score:.2f}", STRONG),
+                (f"  threshold {question.min_score:.2f}", MUTED),
             ),
             Content.assemble((str(verdict), f"{verdict.style} bold"), "  ", _because(candidate, question)),
         ]
@@ -110,7 +113,9 @@ def _formula(candidate: Candidate, question: Question) -> Content:
             _heading("How the score adds up"),
             Content.styled(f"  score = {names}{extra_names}", MUTED),
             Content.assemble(
-                f"        = {numbers}{extra} = ", (f"{candidate.score:.3f}", STRONG), _clipped(signals, weighted)
+                f"        = {numbers}{extra} = ",
+                (f"{candidate.score:.3f}", STRONG),
+                _clipped(signals, weighted),
             ),
             *_missing(signals),
             *_bonuses(signals),
@@ -126,7 +131,9 @@ def _clipped(signals: Signals, weighted: Sequence[tuple[float, float, str]]) -> 
 
 def _missing(signals: Signals) -> Iterator[Content]:
     if signals.dense is None:
-        yield Content.styled("  no meaning yet: its vectors are pending, or there is no embedding engine", MUTED)
+        yield Content.styled(
+            "  no meaning yet: its vectors are pending, or there is no embedding engine", MUTED
+        )
     if signals.bm25 is None:
         yield Content.styled("  no words: the lexical index has nothing of it", MUTED)
 
@@ -140,7 +147,9 @@ def _bonuses(signals: Signals) -> Iterator[Content]:
 
 
 def _changes(candidate: Candidate, question: Question) -> Content:
-    return lines([_heading("What would change it"), *(Content(f"  {text}") for text in _ways(candidate, question))])
+    return lines(
+        [_heading("What would change it"), *(Content(f"  {text}") for text in _ways(candidate, question))]
+    )
 
 
 def _ways(candidate: Candidate, question: Question) -> list[str]:
@@ -149,13 +158,17 @@ def _ways(candidate: Candidate, question: Question) -> list[str]:
         case "hinted":
             return [f"It drops out at a threshold above {score}, or with a limit under {question.rank}."]
         case "over_limit":
-            return [f"A limit of {question.rank} or more, or a prompt that is nearer to it than to the others."]
+            return [
+                f"A limit of {question.rank} or more, or a prompt that is nearer to it than to the others."
+            ]
         case "suppressed":
             return ["Nothing now: it is given again in a later run, when the agent may have forgotten it."]
         case "deprecated":
             return ["Make it active again (d)." + _also_short(candidate, question)]
         case "conflict":
-            return ["Resolve the conflict (c): only one note may carry an id." + _also_short(candidate, question)]
+            return [
+                "Resolve the conflict (c): only one note may carry an id." + _also_short(candidate, question)
+            ]
         case "no_description":
             return ["Write a description (w)." + _also_short(candidate, question)]
         case _:
@@ -220,7 +233,11 @@ def _lexical(candidate: Candidate, question: Question) -> Content:
     signals = candidate.signals
     if signals.bm25 is None:
         return Content("")
-    rows = [Content.assemble(_heading("Words"), f"  {signals.bm25:.3f}", ("  BM25, as a share of the best possible", MUTED))]
+    rows = [
+        Content.assemble(
+            _heading("Words"), f"  {signals.bm25:.3f}", ("  BM25, as a share of the best possible", MUTED)
+        )
+    ]
     rows.append(_terms("in the note", signals.terms, "✓", "$text-success"))
     missing = [term for term in question.terms if term not in signals.terms]
     rows.append(_terms("not in it", missing, "✗", MUTED))
@@ -240,7 +257,9 @@ def _terms(label: str, terms: Sequence[str], mark: str, style: str) -> Content:
 def _chunks(signals: Signals) -> Content:
     if not signals.chunks:
         return Content("")
-    return lines([_heading("Nearest chunks of the body"), *(_chunk(chunk, signals) for chunk in signals.chunks)])
+    return lines(
+        [_heading("Nearest chunks of the body"), *(_chunk(chunk, signals) for chunk in signals.chunks)]
+    )
 
 
 def _chunk(chunk: ChunkSignal, signals: Signals) -> Content:

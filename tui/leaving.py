@@ -27,7 +27,11 @@ def open_in_editor(app: VaultmemApp, path: Path, line: int | None) -> None:
         app.say("This terminal cannot be lent to an editor.", title="✖ editor", severity="error")
         return
     except OSError as error:
-        app.say(f"{command[0]}: {error.strerror or error}. Set EDITOR to another one.", title="✖ editor", severity="error")
+        app.say(
+            f"{command[0]}: {error.strerror or error}. Set EDITOR to another one.",
+            title="✖ editor",
+            severity="error",
+        )
         return
     app.refresh(layout=True)
     if code:

@@ -1,4 +1,4 @@
-"""What the app does when a person wants notes changed: ask first where it matters, call the engine, remember for undo."""
+"""What the app does when a person wants notes changed: ask where it matters, call the engine, remember for undo."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tui.dialogs.tags import TagDialog
 from tui.formatting import counted, plain
 from tui.history import Change, reversed_edit
 from tui.messages import Changed, Redone, Undone
-from vaultmem.views import Edited, NoteView
+from vaultmem.views import Edited, NoteView, Trashed
 
 if TYPE_CHECKING:
     from tui.app import VaultmemApp
@@ -34,7 +34,9 @@ def edit_tags(app: VaultmemApp, paths: Sequence[str]) -> None:
 
 def rename_tag(app: VaultmemApp) -> None:
     """Open the dialog that renames a tag over the vault."""
-    app.push_screen(RenameTagDialog(app.tags), lambda edits: carry_out(app, "Renamed a tag", edits or ()))
+    app.push_screen(
+        RenameTagDialog(app.dashboard.shelf.tags), lambda edits: carry_out(app, "Renamed a tag", edits or ())
+    )
 
 
 def describe(app: VaultmemApp, path: str) -> None:
@@ -98,7 +100,9 @@ def trash(app: VaultmemApp, paths: Sequence[str], reason: str) -> None:
                 is_exclusive=False,
             )
 
-    note = "They go to the vault's .trash folder; u brings them back." + (f"\n{plain(reason)}" if reason else "")
+    note = "They go to the vault's .trash folder; u brings them back." + (
+        f"\n{plain(reason)}" if reason else ""
+    )
     question = f"Move {counted(len(paths), 'note')} to the trash?"
     app.push_screen(ConfirmDialog(question, paths, note, "Move to trash"), answered)
 
@@ -110,9 +114,7 @@ def _change_notes(
     _change(app, what, list(by_path), lambda engine, path: call(engine, by_path[path]))
 
 
-def _change(
-    app: VaultmemApp, what: str, paths: Sequence[str], call: Callable[[Engine, str], Edited]
-) -> None:
+def _change(app: VaultmemApp, what: str, paths: Sequence[str], call: Callable[[Engine, str], Edited]) -> None:
     """The same call for every path; what came of it goes to the history, refusals are told with their reasons."""
     ask(
         app,
@@ -136,14 +138,24 @@ def undo(app: VaultmemApp) -> None:
 
 def _undo(change: Change, engine: Engine) -> tuple[Change, Refusals]:
     by_path = {edit.path: edit for edit in reversed(change.edits)}
-    done, refused = for_each(by_path, lambda path: (engine.undo(by_path[path]), by_path[path])[1])
+    done, refused = for_each(by_path, lambda path: _take_back(engine, by_path[path]))
     return Change(change.what, tuple(reversed(done))), refused
+
+
+def _take_back(engine: Engine, edit: Edited) -> Edited:
+    engine.undo(edit)
+    return edit
 
 
 def _restore(change: Change, engine: Engine) -> tuple[Change, Refusals]:
     by_path = {each.path: each for each in change.trashed}
-    done, refused = for_each(by_path, lambda path: (engine.restore(by_path[path]), by_path[path])[1])
+    done, refused = for_each(by_path, lambda path: _bring_back(engine, by_path[path]))
     return Change(change.what, trashed=tuple(done)), refused
+
+
+def _bring_back(engine: Engine, trashed: Trashed) -> Trashed:
+    engine.restore(trashed)
+    return trashed
 
 
 def redo(app: VaultmemApp) -> None:
@@ -152,7 +164,9 @@ def redo(app: VaultmemApp) -> None:
     if change is None:
         app.notify("There is nothing to redo.", markup=False)
     elif change.trashed:
-        ask(app, partial(_trash_again, change), lambda done: Redone(*done), what="redoing", is_exclusive=False)
+        ask(
+            app, partial(_trash_again, change), lambda done: Redone(*done), what="redoing", is_exclusive=False
+        )
     else:
         ask(app, partial(_redo, change), lambda done: Redone(*done), what="redoing", is_exclusive=False)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from vaultmem.diagnostics import Diagnostic
     from vaultmem.events import Event
     from vaultmem.recall import Recall
-    from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, NoteView, OpenedMemory
+    from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, OpenedMemory
 
 
 # --- answers of the engine ------------------------------------------------------------------------------

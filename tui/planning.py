@@ -1,4 +1,4 @@
-"""A plan of edits that a person looks at before it is carried out, bound to the notes as they were when it began. Pure."""
+"""A plan of edits that a person sees before it is carried out, bound to the notes as they were at first. Pure."""
 
 from __future__ import annotations
 

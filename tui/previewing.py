@@ -91,4 +91,3 @@ def question_for(answer: Answer, at: int) -> Question:
     """What the candidate at this position was considered for."""
     settings = answer.settings
     return Question(answer.terms, settings.min_score, settings.limit, answer.ranks.get(at, 0))
-

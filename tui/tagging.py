@@ -1,4 +1,4 @@
-"""The tags of one or many notes while they are being edited: what is on all, on some, to be added, to be removed. Pure."""
+"""The tags of one or many notes while they are edited: on all, on some, to be added, to be removed. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class Tagging:
     @property
     def chips(self) -> tuple[Chip, ...]:
         """All tags, those on the notes first, in their order."""
-        own = [Chip(tag, on, self.total, tag in self.added, tag in self.removed) for tag, on in self.counts.items()]
+        own = [
+            Chip(tag, on, self.total, tag in self.added, tag in self.removed)
+            for tag, on in self.counts.items()
+        ]
         new = [Chip(tag, 0, self.total, True, False) for tag in self.added if tag not in self.counts]
         return (*own, *new)
 
@@ -72,11 +75,18 @@ class Tagging:
         return replace(self, removed=self.removed | {left[-1]}) if left else self
 
 
-def completions(typed: str, vault_tags: Mapping[str, int], taken: Sequence[str], limit: int = 50) -> list[tuple[str, int]]:
+def completions(
+    typed: str, vault_tags: Mapping[str, int], taken: Sequence[str], limit: int = 50
+) -> list[tuple[str, int]]:
     """Tags of the vault for what was typed: those that begin with it, then those that hold it, most used first."""
     wanted = typed.casefold()
     found = [
-        (not tag.startswith(wanted), not any(part.startswith(wanted) for part in tag.split("/")), -number, tag)
+        (
+            not tag.startswith(wanted),
+            not any(part.startswith(wanted) for part in tag.split("/")),
+            -number,
+            tag,
+        )
         for tag, number in vault_tags.items()
         if wanted in tag and tag not in taken
     ]

@@ -95,7 +95,9 @@ class Triage:
             return False
         if self.folder and not under(each.path.rpartition("/")[0], self.folder):
             return False
-        text = "\n".join((each.path, each.id or "", each.message, each.code, each.code.replace("_", " "))).casefold()
+        text = "\n".join(
+            (each.path, each.id or "", each.message, each.code, each.code.replace("_", " "))
+        ).casefold()
         return all(word in text for word in wanted)
 
     def rows(self) -> list[Group | Finding]:
@@ -108,7 +110,7 @@ class Triage:
             key = Group.key_of(code)
             rows.append(Group(code, members[0].severity, len(members), key in self.folded))
             if key not in self.folded:
-                rows.extend(sorted(members, key=lambda each: each.path))
+                rows.extend(in_order(members))
         return rows
 
     def folder_counts(self) -> Mapping[str, int]:
@@ -142,6 +144,11 @@ def _findings(diagnostics: Sequence[Diagnostic]) -> list[Finding]:
             )
         )
     return found
+
+
+def in_order(members: Sequence[Finding]) -> list[Finding]:
+    """Findings of one code, by path."""
+    return sorted(members, key=lambda each: each.path)
 
 
 def _rank(members: Sequence[Finding]) -> tuple[int, int, str]:

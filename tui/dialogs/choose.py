@@ -55,7 +55,9 @@ class ChooseDialog(Dialog[str]):
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBar).value.casefold().split()
-        self._shown = [each for each in self._choices if all(word in each.label.casefold() for word in wanted)]
+        self._shown = [
+            each for each in self._choices if all(word in each.label.casefold() for word in wanted)
+        ]
         shown = self._shown
 
         def draw(index: int) -> Cells:
@@ -67,7 +69,12 @@ class ChooseDialog(Dialog[str]):
         """A letter typed on the list begins the filter."""
         from textual.events import Key
 
-        if isinstance(event, Key) and event.character and event.character.isprintable() and event.key != "space":
+        if (
+            isinstance(event, Key)
+            and event.character
+            and event.character.isprintable()
+            and event.key != "space"
+        ):
             box = self.query_one(Input)
             if not box.has_focus:
                 event.stop()

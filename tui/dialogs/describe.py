@@ -63,7 +63,9 @@ class DescribeDialog(Dialog[Edited]):
         with Vertical(classes="dialog"):
             yield Static(f"Describe “{plain(self._note.name)}”", classes="dialog-title", markup=False)
             yield Static(plain(self._note.path), classes="dialog-note", markup=False)
-            yield LineBox(self._note.description, id="description", soft_wrap=True, compact=True, tab_behavior="focus")
+            yield LineBox(
+                self._note.description, id="description", soft_wrap=True, compact=True, tab_behavior="focus"
+            )
             yield Static("", id="description-note")
             yield Static("", id="suggestion")
             with VerticalScroll(id="describe-context"):
@@ -73,8 +75,9 @@ class DescribeDialog(Dialog[Edited]):
 
     def on_mount(self) -> None:
         """Bind the dialog to the note as it is now; ask for a suggestion and the body."""
-        path = self._note.path
-        self.query_one(LineBox).focus()
+        path, box = self._note.path, self.query_one(LineBox)
+        box.focus()
+        box.move_cursor(box.document.end)
         self._ask_plan()
         ask(
             self,
@@ -97,7 +100,11 @@ class DescribeDialog(Dialog[Edited]):
         """Show the suggestion; it stays one until it is taken."""
         event.stop()
         self._suggestion = event.text
-        shown = Content.assemble(("ctrl+g takes: ", "$foreground 60%"), (plain(event.text), "italic")) if event.text else ""
+        shown = (
+            Content.assemble(("ctrl+g takes: ", "$foreground 60%"), (plain(event.text), "italic"))
+            if event.text
+            else ""
+        )
         self.query_one("#suggestion", Static).update(shown)
 
     @on(TextArea.Changed)
@@ -110,7 +117,9 @@ class DescribeDialog(Dialog[Edited]):
         self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
         length = len(self._text)
         cut = f", a hint shows the first {HINT_WIDTH}" if length > HINT_WIDTH else ""
-        self.query_one("#description-note", Static).update(Content.styled(f"{length} characters{cut}", "$foreground 60%"))
+        self.query_one("#description-note", Static).update(
+            Content.styled(f"{length} characters{cut}", "$foreground 60%")
+        )
 
     def _ask_plan(self) -> None:
         text, path, number = self._text, self._note.path, self._plan.asked

@@ -19,6 +19,7 @@ class HintLinesDialog(Dialog[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "copy", "Copy"),
+        Binding("escape", "cancel", "Close"),
         Binding("l,enter", "cancel", "Close", show=False),
     ]
 

@@ -49,9 +49,13 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
                 yield LineInput(self._tag, placeholder="a tag of the vault", compact=True, id="rename-old")
             with Horizontal(classes="field"):
                 yield Static("to   ", markup=False)
-                yield LineInput(placeholder="its new name, or a tag to merge it into", compact=True, id="rename-new")
+                yield LineInput(
+                    placeholder="its new name, or a tag to merge it into", compact=True, id="rename-new"
+                )
             yield Static("", id="rename-note")
-            yield Rows([Column("", 12, share=1), Column("", 8, is_right=True)], id="completions", has_header=False)
+            yield Rows(
+                [Column("", 12, share=1), Column("", 8, is_right=True)], id="completions", has_header=False
+            )
             with VerticalScroll(id="plan-scroll"):
                 yield Static("", id="plan")
             yield KeyBar()
@@ -97,10 +101,13 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
             told = Content.styled("both names are needed; tags below it (old/…) follow", "$foreground 60%")
         elif known:
             told = Content.assemble(
-                (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"), (f", used {count(known)} times", "$foreground 60%")
+                (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"),
+                (f", used {count(known)} times", "$foreground 60%"),
             )
         else:
-            told = Content.assemble(("→ ", "$foreground 60%"), (f"#{plain(old)} becomes #{plain(new)}", "bold"))
+            told = Content.assemble(
+                ("→ ", "$foreground 60%"), (f"#{plain(old)} becomes #{plain(new)}", "bold")
+            )
         self.query_one("#rename-note", Static).update(told)
 
     @on(Rows.Chosen, "#completions")
@@ -126,7 +133,9 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         """Say why it cannot be renamed."""
         event.stop()
         self._wants_to_save = False
-        self.query_one("#plan", Static).update(Content.styled(f"✖ {plain(event.message)} {plain(event.advice)}", "$text-error"))
+        self.query_one("#plan", Static).update(
+            Content.styled(f"✖ {plain(event.message)} {plain(event.advice)}", "$text-error")
+        )
 
     def on_edits_planned(self, event: EditsPlanned) -> None:
         """Show the files."""

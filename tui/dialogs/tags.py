@@ -177,7 +177,9 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         event.stop()
         if not self._plan.take(event):
             return
-        self.query_one("#plan-summary", Static).update(Content.styled(self._plan.summary(), "$foreground 60%"))
+        self.query_one("#plan-summary", Static).update(
+            Content.styled(self._plan.summary(), "$foreground 60%")
+        )
         self.query_one("#plan", Static).update(_plan_shown(self._plan))
         if self._wants_to_save:
             self.action_save_now()
@@ -213,12 +215,18 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
 
 def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     if not raw.strip():
-        return Content.styled("enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$foreground 60%")
+        return Content.styled(
+            "enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$foreground 60%"
+        )
     if not tag:
-        return Content.styled("✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error")
+        return Content.styled(
+            "✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error"
+        )
     known = vault_tags.get(tag)
     use = f"used {count(known)} times" if known else "a new tag"
-    return Content.assemble(("→ ", "$foreground 60%"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$foreground 60%"))
+    return Content.assemble(
+        ("→ ", "$foreground 60%"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$foreground 60%")
+    )
 
 
 def _plan_shown(plan: Plan) -> Content:
@@ -227,5 +235,7 @@ def _plan_shown(plan: Plan) -> Content:
         parts.append(Content.styled(plan.complaint(), "$text-error"))
     parts += [diff_lines(edit.diff) for edit in plan.changes[:MOST_DIFFS]]
     if len(plan.changes) > MOST_DIFFS:
-        parts.append(Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$foreground 60%"))
+        parts.append(
+            Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$foreground 60%")
+        )
     return lines(parts)

@@ -19,7 +19,10 @@ from tui.widgets.key_bar import KeyBar
 class ToldDialog(Dialog[None]):
     """A title and paragraphs to read."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,q", "cancel", "Close")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Close"),
+        Binding("enter,q", "cancel", "Close", show=False),
+    ]
 
     def __init__(self, title: str, paragraphs: Sequence[Content]) -> None:
         super().__init__()

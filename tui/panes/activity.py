@@ -85,7 +85,11 @@ class ActivityPane(Pane):
         def draw(index: int) -> Cells:
             each = shown[index]
             kind = KINDS[each.kind]
-            return (clock_time(each.at), Content.styled(f"{kind.glyph} {kind.word}", kind.style), plain(each.text))
+            return (
+                clock_time(each.at),
+                Content.styled(f"{kind.glyph} {kind.word}", kind.style),
+                plain(each.text),
+            )
 
         kind = KINDS[self._kind].word if self._kind else "all kinds"
         self.query_one(FilterBar).note = f"{kind} · {len(shown)} of {len(self._entries)}"
@@ -132,4 +136,3 @@ class ActivityPane(Pane):
 def _detail(chosen: Entry) -> Content:
     head = Content.assemble((moment(chosen.at), "$foreground 60%"), "  ", (plain(chosen.text), "bold"))
     return lines([head, *(Content.styled("  " + plain(line), "$foreground 60%") for line in chosen.details)])
-

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,7 +14,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from tui.asking import ask, told
-from tui.dialogs.choose import ChooseDialog, Choice
+from tui.dialogs.choose import Choice, ChooseDialog
 from tui.formatting import count, lines, plain
 from tui.messages import NoteNotRead, NoteRead, SetStatus
 from tui.panes.pane import NotePane
@@ -102,7 +101,11 @@ class DiagnosticsPane(NotePane):
             mark = sign(SEVERITIES, each.severity)
             fold = "▸" if each.is_folded else "▾"
             return Content.assemble(
-                f"{fold} ", (mark.glyph, mark.style), " ", (title(each.code), "bold"), (f"  {count(each.count)}", "$foreground 60%")
+                f"{fold} ",
+                (mark.glyph, mark.style),
+                " ",
+                (title(each.code), "bold"),
+                (f"  {count(each.count)}", "$foreground 60%"),
             )
         note = self.shelf.by_path.get(each.path)
         name = plain(note.name) if note else ""
@@ -139,7 +142,7 @@ class DiagnosticsPane(NotePane):
         if self._timer is not None:
             self._timer.stop()
         if not isinstance(found, Finding):
-            facts.update(_group_facts(found) if found else Content(""))
+            facts.update(_group_facts(found) if found is not None else Content(""))
             source.clear()
             return
         facts.update(_finding_facts(found, self.is_read_only))
@@ -278,19 +281,20 @@ class DiagnosticsPane(NotePane):
         self.enter()
 
 
-def _group_facts(group: Group | Finding) -> Content:
-    counts = Counter([group.code])
-    number = group.count if isinstance(group, Group) else counts[group.code]
-    keys = "enter folds and unfolds · A marks all of them · then the keys below act on all marked notes"
-    return lines([Content.assemble((title(group.code), "bold"), f"  {count(number)}"), Content.styled(keys, "$foreground 60%")])
+def _group_facts(group: Group) -> Content:
+    keys = "enter folds and unfolds; A marks all of them, then the keys below act on every marked note"
+    head = Content.assemble((title(group.code), "bold"), f"  {count(group.count)}")
+    return lines([head, Content.styled(keys, "$foreground 60%")])
 
 
 def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
-    mark = sign(SEVERITIES, cast(str, finding.severity))
+    mark = sign(SEVERITIES, finding.severity)
     place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
     place += f":{finding.column}" if finding.line and finding.column else ""
     shown = [
-        Content.assemble((mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)),
+        Content.assemble(
+            (mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)
+        ),
         Content.styled(place, "$foreground 60%"),
         Content(plain(finding.message)),
         Content.assemble(("→ ", "$text-success"), plain(finding.fix)),

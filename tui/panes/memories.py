@@ -85,7 +85,11 @@ class MemoriesPane(NotePane):
     def _fill(self, key: str | None = None) -> None:
         bar = self.query_one("#memories-filter", FilterBar)
         wanted = words(bar.value)
-        here = [note for note in self._ordered if self._place.holds(note)] if self._place.value else self._ordered
+        here = (
+            [note for note in self._ordered if self._place.holds(note)]
+            if self._place.value
+            else self._ordered
+        )
         self._shown = matching(here, self.shelf.haystacks, wanted)
         shown = self._shown
         where = f"{plain(self._place.value)} · " if self._place.value else ""
@@ -258,7 +262,9 @@ def _cells(note: NoteView) -> Cells:
     name = plain(note.name) or "—"
     marks = f"{status.glyph} " if note.status != "active" else "≠ " if note.in_conflict else ""
     marks += "◌ " if note.is_pending else ""
-    shown_name = Content.assemble((marks, "$text-warning"), name if note.admitted else (name, "$foreground 60%"))
+    shown_name = Content.assemble(
+        (marks, "$text-warning"), name if note.admitted else (name, "$foreground 60%")
+    )
     return (
         shown_name,
         Content.styled(" ".join(plain(tag) for tag in note.tags), "$text-secondary"),

@@ -77,17 +77,21 @@ class OverviewPane(Pane):
 
     # --- data
 
-    def show_status(self, status: EngineStatus) -> None:
-        """Fill the tiles and the engine's card."""
+    def shelf_changed(self) -> None:
+        """Count what is on the shelf."""
+        notes = self.shelf.notes
         numbers = {
-            "notes": status.notes,
-            "memories": status.admitted,
-            "deprecated": status.deprecated,
-            "conflicts": status.conflicts,
-            "pending": status.dense.pending,
+            "notes": len(notes),
+            "memories": sum(note.admitted for note in notes),
+            "deprecated": sum(note.status == "deprecated" for note in notes),
+            "conflicts": len({note.id for note in notes if note.in_conflict}),
+            "pending": sum(note.is_pending for note in notes),
         }
         for key, number in numbers.items():
             self.query_one(f"#tile-{key}", Tile).show(number, is_alarming=key == "conflicts" and number > 0)
+
+    def show_status(self, status: EngineStatus) -> None:
+        """Fill the engine's card."""
         self.query_one("#engine-facts", Static).update(_engine(status))
         self.query_one("#overview-notice", Static).update(_notice(status))
         self.query_one("#overview-notice").display = bool(_notice(status))
@@ -107,7 +111,11 @@ class OverviewPane(Pane):
             room = max(6, self.query_one("#severities").size.width - 33)
             label = f"  {title(code)}" if is_code else str(mark)
             style = "$foreground 70%" if is_code else mark.style
-            return (Content.styled(label, style), bar(number / most if most else 0.0, room, style), count(number))
+            return (
+                Content.styled(label, style),
+                bar(number / most if most else 0.0, room, style),
+                count(number),
+            )
 
         self.query_one("#severities", Rows).fill(keys, draw)
 

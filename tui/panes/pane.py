@@ -128,7 +128,9 @@ class NotePane(Pane):
     def action_copy_link(self) -> None:
         """Copy wikilinks to the chosen notes."""
         links = [f"[[{note.path.rpartition('/')[2].removesuffix('.md')}]]" for note in self.chosen()]
-        self.post_message(Copy("\n".join(links), "wikilink" if len(links) == 1 else f"{len(links)} wikilinks"))
+        self.post_message(
+            Copy("\n".join(links), "wikilink" if len(links) == 1 else f"{len(links)} wikilinks")
+        )
 
     def action_trash(self) -> None:
         """Move the chosen notes to the vault's trash."""

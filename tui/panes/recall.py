@@ -37,7 +37,10 @@ USER_LIMIT, ASSISTANT_LIMIT = 3, 2
 class PromptBox(TextBox):
     """Several lines of prompt; escape leaves it for the results."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "To the results")]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "To the results"),
+        Binding("tab", "app.focus_next", "To the settings"),
+    ]
 
     def action_leave(self) -> None:
         """Go to the results."""
@@ -90,7 +93,7 @@ class RecallPane(NotePane):
                 yield Rows(
                     [
                         Column("", 2, is_right=True),
-                        Column("0    │     1", BAR_CELLS, needs=46),
+                        Column("0          1", BAR_CELLS, needs=46),
                         Column("score", 5, is_right=True),
                         Column("verdict", 14, needs=34),
                         Column("name", 10, share=2),
@@ -201,7 +204,9 @@ class RecallPane(NotePane):
         everything = range(len(answer.candidates))
         self._shown = [at for at in everything if not only_hints or answer.candidates[at].verdict == "hinted"]
         shown = self._shown
-        table.empty = "no hint; h shows what was considered" if answer.candidates else "nothing is near this prompt"
+        table.empty = (
+            "no hint; h shows what was considered" if answer.candidates else "nothing is near this prompt"
+        )
         keys = [answer.candidates[at].path for at in shown]
         table.fill(keys, lambda index: self._cells(answer, shown[index]))
         self._explain()
@@ -321,4 +326,3 @@ def _introduction() -> Content:
             Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", "$foreground 60%"),
         ]
     )
-

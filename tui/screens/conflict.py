@@ -33,6 +33,7 @@ from tui.widgets.rows import Cells, Column, Rows
 from tui.words import STATUSES, sign
 from vaultmem.views import NoteCopy, OpenedMemory
 
+SYNC_COPY = "▲ looks like a sync tool's copy"
 SIGN_STYLES = {"~": "$text-warning", "-": "$text-error", "+": "$text-success"}
 
 
@@ -65,7 +66,10 @@ class CopyCard(Static):
                     Content.styled(plain(copy.path.rpartition("/")[0]) + "/", "$foreground 60%"),
                     Content(f"changed {moment(copy.mtime)}, {size(copy.size)}"),
                     Content.styled(str(status), status.style) if status else Content(""),
-                    Content.styled("▲ looks like a sync tool's copy" if copy.looks_like_sync_copy else "", "$text-warning"),
+                    Content.styled(
+                        "▲ looks like a sync tool's copy" if copy.looks_like_sync_copy else "",
+                        "$text-warning",
+                    ),
                 ]
             )
         )
@@ -84,7 +88,7 @@ class ConflictScreen(Screen[None]):
         Binding("right,l", "pick(1)", "Next copy", key_display="←→"),
         Binding("a", "adopt", "New id"),
         Binding("d", "toggle_status", "Deprecate/activate"),
-        Binding("k", "trash_others", "Keep this, trash the rest"),
+        Binding("K", "trash_others", "Keep this, trash the rest"),
         Binding("x", "trash", "Trash"),
         Binding("e", "open_editor", "Editor"),
         Binding("o", "open_obsidian", "Obsidian", show=False),
@@ -104,7 +108,8 @@ class ConflictScreen(Screen[None]):
         yield Static("", id="conflict-title")
         yield HorizontalScroll(id="copies", can_focus=False)
         yield Rows(
-            [Column("", 1), Column("compared with", 10, share=1), Column("chosen", 10, share=1)], id="comparison"
+            [Column("", 1), Column("compared with", 10, share=1), Column("chosen", 10, share=1)],
+            id="comparison",
         )
         yield KeyBar()
 
@@ -116,7 +121,10 @@ class ConflictScreen(Screen[None]):
 
     def _title(self, note: str) -> None:
         shown = Content.assemble(
-            ("≠ ", "$text-error"), ("Several notes share the id ", ""), (plain(self._shared_id), "bold"), (f"  {note}", "$foreground 60%")
+            ("≠ ", "$text-error"),
+            "Several notes share the id ",
+            (plain(self._shared_id), "bold"),
+            (f"  {note}", "$foreground 60%"),
         )
         self.query_one("#conflict-title", Static).update(shown)
 
@@ -130,7 +138,9 @@ class ConflictScreen(Screen[None]):
         """Show them, or leave when there is no conflict any more."""
         event.stop()
         if len(event.copies) < 2:
-            self.app.notify(f"No other note carries the id {self._shared_id} any more.", title="Resolved", markup=False)
+            self.app.notify(
+                f"No other note carries the id {self._shared_id} any more.", title="Resolved", markup=False
+            )
             self.dismiss(None)
             return
         self._copies = event.copies
@@ -148,7 +158,9 @@ class ConflictScreen(Screen[None]):
     def on_call_failed(self, event: CallFailed) -> None:
         """The id is gone, or the notes cannot be read: say so and go back."""
         event.stop()
-        self.app.notify(f"{event.message} {event.advice}".strip(), title=event.what, severity="warning", markup=False)
+        self.app.notify(
+            f"{event.message} {event.advice}".strip(), title=event.what, severity="warning", markup=False
+        )
         self.dismiss(None)
 
     async def on_texts_read(self, event: TextsRead) -> None:

@@ -57,13 +57,13 @@ LEAST_COLUMNS, LEAST_LINES = 60, 15
 class DashboardScreen(Screen[None]):
     """The switchboard between the engine's answers and the tabs."""
 
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-tiny"),
         (LEAST_COLUMNS, "-narrow"),
         (100, "-normal"),
         (150, "-broad"),
     ]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [
+    VERTICAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-flat"),
         (LEAST_LINES, "-low"),
         (30, "-tall"),
@@ -113,16 +113,25 @@ class DashboardScreen(Screen[None]):
     # --- reading the engine
 
     def read_all(self) -> None:
-        """Ask for everything that is shown."""
-        self.read_status()
-        ask(self, lambda engine: engine.notes(), lambda notes: NotesRead(Shelf.of(notes)), what="reading the notes")
+        """Ask for everything that is shown; the status last, it may have to open the stores."""
+        self.query_one(TopBar).update(state=self._state_while_reading())
+        ask(
+            self,
+            lambda engine: engine.notes(),
+            lambda notes: NotesRead(Shelf.of(notes)),
+            what="reading the notes",
+        )
         ask(self, lambda engine: engine.diagnostics(), DiagnosticsRead, what="reading the diagnostics")
         ask(self, lambda engine: engine.tags(), TagsRead, what="reading the tags")
+        self.read_freshness()
+
+    def _state_while_reading(self) -> str:
+        state = self.query_one(TopBar).facts.state
+        return "scanning" if state == "starting" else state
 
     def read_status(self) -> None:
-        """Ask how the engine is, and how fresh."""
+        """Ask how the engine is."""
         ask(self, lambda engine: engine.status(), StatusRead, what="reading the status")
-        self.read_freshness()
 
     def read_freshness(self) -> None:
         """Ask how fresh the answers are."""
@@ -136,10 +145,9 @@ class DashboardScreen(Screen[None]):
     def _tick(self) -> None:
         self._ticks += 1
         self._show_age()
-        if self._ticks % STATUS_EVERY_TICKS == 0:
+        self.read_freshness()
+        if self._shelf is not None and self._ticks % STATUS_EVERY_TICKS == 0:
             self.read_status()
-        else:
-            self.read_freshness()
 
     def _show_age(self) -> None:
         if self._scanned_at is not None:
@@ -181,6 +189,7 @@ class DashboardScreen(Screen[None]):
     def on_notes_read(self, event: NotesRead) -> None:
         """Hand the notes down, if they are others."""
         event.stop()
+        self.read_status()
         if self._shelf is not None and self._shelf.notes == event.shelf.notes:
             return
         self._shelf = event.shelf

@@ -68,7 +68,10 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
 class HelpScreen(Dialog[None]):
     """Closes with any of the keys that opened it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("question_mark,q,enter", "cancel", "Close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Close"),
+        Binding("question_mark,q,enter", "cancel", "Close", show=False),
+    ]
 
     def compose(self) -> ComposeResult:
         """The sections."""

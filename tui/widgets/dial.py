@@ -37,7 +37,9 @@ class Dial(Widget, can_focus=True):
             """The dial."""
             return self.dial
 
-    def __init__(self, label: str, values: Sequence[str], value: str, *, id: str, wraps: bool = False) -> None:
+    def __init__(
+        self, label: str, values: Sequence[str], value: str, *, id: str, wraps: bool = False
+    ) -> None:
         super().__init__(id=id)
         self.label = label
         self.values = tuple(values)

@@ -28,7 +28,10 @@ class NotePreview(VerticalScroll, can_focus=True):
         self.query_one("#preview-facts", Static).update(_facts(note, view))
         body = note.body[:BODY_CHARS]
         if len(note.body) > BODY_CHARS:
-            body = body.rpartition("\n")[0] + "\n\n…\n\n*The rest is not shown here; `e` opens the whole note.*\n"
+            body = (
+                body.rpartition("\n")[0]
+                + "\n\n…\n\n*The rest is not shown here; `e` opens the whole note.*\n"
+            )
         markdown = self.query_one(Markdown)
         if (note.path, body) != getattr(self, "_shown", None):
             if note.path != getattr(self, "_shown", ("", ""))[0]:
@@ -39,7 +42,12 @@ class NotePreview(VerticalScroll, can_focus=True):
     def complain(self, path: str, message: str) -> None:
         """Say why there is nothing to show."""
         self._shown = (path, "")
-        told = lines([Content.styled(plain(path), "$foreground 60%"), Content.assemble(("✖ ", "$text-error"), plain(message))])
+        told = lines(
+            [
+                Content.styled(plain(path), "$foreground 60%"),
+                Content.assemble(("✖ ", "$text-error"), plain(message)),
+            ]
+        )
         self.query_one("#preview-facts", Static).update(told)
         self.query_one(Markdown).update("")
 
@@ -60,7 +68,9 @@ def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
             Content.styled(plain(note.name) or "—", "bold $primary"),
             Content(description) if description else Content.styled("▲ no description", "$text-warning"),
             Content.styled(tags or "no tags", "$text-secondary" if tags else "$foreground 60%"),
-            Content.assemble((str(status), status.style), (f"   {plain(note.id or 'no id')}", "$foreground 60%")),
+            Content.assemble(
+                (str(status), status.style), (f"   {plain(note.id or 'no id')}", "$foreground 60%")
+            ),
             Content.styled(plain(note.path), "$foreground 60%"),
             Content.styled(made, "$foreground 60%"),
         ]

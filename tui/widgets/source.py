@@ -20,10 +20,13 @@ class Source(Rows):
         all_lines = text.splitlines() or [""]
         first = max(0, (line or 1) - 1 - MOST_LINES // 2)
         shown = all_lines[first : first + MOST_LINES]
-        drawn = [self._line(first + at + 1, content, line) for at, content in enumerate(shown)]
+        drawn = [self._numbered(first + at + 1, content, line) for at, content in enumerate(shown)]
         keys = [str(first + at + 1) for at in range(len(shown))]
         if line is not None and first < line <= first + len(shown):
-            drawn.insert(line - first, ("", Content.styled(_pointer(shown[line - first - 1], column, complaint), "$text-error")))
+            drawn.insert(
+                line - first,
+                ("", Content.styled(_pointer(shown[line - first - 1], column, complaint), "$text-error")),
+            )
             keys.insert(line - first, "pointer")
         self.fill(keys, lambda index: drawn[index], key=str(line or 1))
 
@@ -31,7 +34,7 @@ class Source(Rows):
         """Show nothing."""
         self.fill([], lambda index: ())
 
-    def _line(self, number: int, text: str, guilty: int | None) -> Cells:
+    def _numbered(self, number: int, text: str, guilty: int | None) -> Cells:
         shown = Content("".join(_visible(each) for each in text.expandtabs(4)))
         if number == guilty:
             return (Content.styled(f"▶{number:>4}", "bold $text-error"), shown.stylize("bold"))

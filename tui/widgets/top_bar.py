@@ -48,7 +48,9 @@ class TopBar(Widget):
             parts.pop()
         told = _joined(parts)
         room = max(0, width - told.cell_length - 2)
-        return name.truncate(room, ellipsis=True).pad_right(max(0, room - name.cell_length)) + " " + told + " "
+        return (
+            name.truncate(room, ellipsis=True).pad_right(max(0, room - name.cell_length)) + " " + told + " "
+        )
 
     def _state(self) -> list[Content]:
         facts = self.facts
@@ -65,7 +67,9 @@ class TopBar(Widget):
         if facts.state == "starting":
             return Content("")
         stale = f", {count(facts.stale_notes)} stale" if facts.stale_notes else ""
-        return Content.styled(f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else "$foreground 60%")
+        return Content.styled(
+            f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else "$foreground 60%"
+        )
 
     def _role(self) -> Content:
         facts = self.facts
