@@ -6,6 +6,7 @@ which nothing can be kept) are not ours to drop. New items are written in normal
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,8 @@ from vaultmem.notes import tag_field
 from vaultmem.scalars import write_scalar
 from vaultmem.tags import normalise_tag, split_tag_text
 
+_COMMENT_LINES = re.compile(r"#[^\n]*\n")
+
 
 def write_tags(text: str, fields: Fields | None, wanted: Sequence[str], eol: str) -> str:
     """Return the block's text with these tags, given in normal form. Raises EditRefusedError."""
@@ -33,6 +36,8 @@ def write_tags(text: str, fields: Fields | None, wanted: Sequence[str], eol: str
     if entry is None:
         return insert_entry(text, fields, "tags", new_list(wanted, eol), eol) if wanted else text
     written = entry.value
+    if tuple(dict.fromkeys(piece.tag for piece in _pieces(text, written) if piece.tag)) == tuple(wanted):
+        return text
     if isinstance(resolve(written), Fields):
         raise EditRefusedError(f"`{key}` on line {written.line} is a mapping, not a list of tags")
     if isinstance(written, Alias):
@@ -118,8 +123,6 @@ def _write_text(text: str, entry: Entry, written: Scalar, wanted: Sequence[str],
 
 def _fill(text: str, entry: Entry, written: Scalar, wanted: Sequence[str], eol: str) -> str:
     """Put a list where there is `tags:` with nothing, or with a null word; a comment behind it stays."""
-    if not wanted:
-        return text
     colon = after_colon(text, entry.key)
     end = text.find("\n", written.end)
     end = len(text) if end < 0 else end
@@ -141,8 +144,6 @@ def _flow(pieces: Sequence[_Piece], wanted: Sequence[str]) -> str:
 def _flow_list(text: str, listing: Listing, wanted: Sequence[str]) -> str:
     items = listing.items
     arranged = _arrange([_tag_of(item) for item in items], wanted)
-    if arranged == list(range(len(items))):
-        return text[listing.start : listing.end]
     first, last = (items[0].start, items[-1].end) if items else (listing.end - 1, listing.end - 1)
     head, tail = text[listing.start : first], text[last : listing.end]
     if not arranged or not items:
@@ -195,7 +196,7 @@ def _rows(text: str, listing: Listing) -> list[_Row]:
         dash = text.rfind("-", 0, item.start)
         start = line_start(text, dash)
         indent = text[start:dash]
-        if indent.strip() or text[dash + 1 : item.start].strip():
+        if indent.strip() or _COMMENT_LINES.sub("", text[dash + 1 : item.start]).strip():
             raise unusual_form(item)
         end = line_after(text, item)
         behind = text[content_end(text, item) : end].strip()
@@ -212,8 +213,6 @@ def _block_list(text: str, entry: Entry, wanted: Sequence[str], eol: str) -> str
     assert isinstance(listing, Listing)
     rows = _rows(text, listing)
     arranged = _arrange([row.tag for row in rows], wanted)
-    if arranged == list(range(len(rows))):
-        return text
     start, end = line_start(text, text.rfind("-", 0, listing.items[0].start)), line_after(text, listing)
     above = _comments_left(rows, arranged, eol)
     lines = [
