@@ -6,7 +6,7 @@ The tree is built from the parser's events, which carry the place of every value
 find the text they may change.
 
 Only `\\n` and `\\r\\n` end a line, in the block as elsewhere. YAML 1.1 would also break at U+0085, U+2028,
-U+2029 and a lone `\\r`; these are hidden from the parser and put back into what it read.
+U+2029 and a lone `\\r`, and libyaml skips a U+FEFF; these are hidden from the parser and put back afterwards.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BOM = b"\xef\xbb\xbf"
 
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
 _CLOSING = re.compile(rb"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
-_HIDDEN_BREAKS = re.compile("[\x85\u2028\u2029]|\r(?!\n)")
+_HIDDEN = re.compile("[\x85\u2028\u2029\ufeff]|\r(?!\n)")
 _NOT_ALLOWED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff\ud800-\udfff]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
 
@@ -76,21 +76,21 @@ def read_tree(text: str) -> Node | None:
 
     Raises BlockError, and nothing else, for any text.
     """
-    hidden, back = _hide_breaks(text)
+    hidden, back = _hide_odd_characters(text)
     return _Builder(hidden, back).build()
 
 
-def _hide_breaks(text: str) -> tuple[str, dict[int, str]]:
-    """Replace odd line separators by private-use characters, one for one; return also the way back."""
-    found = sorted(set(_HIDDEN_BREAKS.findall(text)))
+def _hide_odd_characters(text: str) -> tuple[str, dict[int, str]]:
+    """Replace what parsers treat apart by private-use characters, one for one; return also the way back."""
+    found = sorted(set(_HIDDEN.findall(text)))
     if not found:
         return text, {}
     free = (chr(point) for point in range(0xE000, 0xF900) if chr(point) not in text)
     stand_ins = dict(zip(found, free, strict=False))
     if len(stand_ins) < len(found):
         raise BlockError(Problem(Code.BAD_YAML, "the block uses up all characters for private use"))
-    hidden = _HIDDEN_BREAKS.sub(lambda match: stand_ins[match.group()], text)
-    return hidden, {ord(stand_in): separator for separator, stand_in in stand_ins.items()}
+    hidden = _HIDDEN.sub(lambda match: stand_ins[match.group()], text)
+    return hidden, {ord(stand_in): character for character, stand_in in stand_ins.items()}
 
 
 class _Builder:
