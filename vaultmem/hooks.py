@@ -268,6 +268,26 @@ def hook_process(client: str, load_config: Callable[[], Config]) -> int:
     return 0
 
 
+def run_words(words: Sequence[str]) -> int:
+    """`hook_process` for the words after `vaultmem hook`: the grammar of all commands costs a prompt 50 ms."""
+    named: dict[str, str] = {}
+    rest: list[str] = []
+    queue = iter(words)
+    for word in queue:
+        flag, equals, value = word.partition("=")
+        if flag in ("--root", "--state-dir"):
+            named[flag] = value if equals else next(queue, "")
+        else:
+            rest.append(word)
+
+    def load() -> Config:
+        from vaultmem.config import Config
+
+        return Config.load(root=named.get("--root"), state_dir=named.get("--state-dir"))
+
+    return hook_process(next((word for word in rest if not word.startswith("-")), ""), load)
+
+
 def _own_stdout() -> int:
     """The client's end of stdout, which from now on nobody else in this process can write to."""
     own, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)

@@ -119,8 +119,17 @@ class Worker:
 
     def serve(self) -> None:
         """Answer clients until `close` is called from another thread or a signal handler. Raises OSError."""
-        write_address(self._state_dir, self._address)
+        self._announce()
         self._accept_all()
+
+    def _announce(self) -> None:
+        """Tell where it listens, and load what the first hook would otherwise wait for."""
+        write_address(self._state_dir, self._address)
+        threading.Thread(target=self._warm_up, daemon=True).start()
+
+    def _warm_up(self) -> None:
+        with contextlib.suppress(VaultmemError):
+            self._engine.recall("warm up", limit=0)
 
     def _accept_all(self) -> None:
         while not self._closing.is_set():
@@ -137,7 +146,7 @@ class Worker:
 
     def start(self) -> threading.Thread:
         """Serve in a thread of its own; the address can be found when this returns. Raises OSError."""
-        write_address(self._state_dir, self._address)
+        self._announce()
         thread = threading.Thread(target=self._accept_all, name="vaultmem-worker", daemon=True)
         thread.start()
         return thread

@@ -47,8 +47,12 @@ class FakeEngine:
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.hold = threading.Event()
         self.hold.set()
+        self.is_warm = threading.Event()
 
     def recall(self, query: str, **options: Any) -> Recall:
+        if query == "warm up":
+            self.is_warm.set()
+            return Recall(query)
         self.hold.wait(10)
         self.calls.append((query, options))
         if query == "crash":
@@ -149,6 +153,11 @@ def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Pat
     with Worker(engine):  # type: ignore[arg-type]
         other = SimpleNamespace(root=tmp_path / "other", state_dir=engine.config.state_dir)
         assert WorkerClient.connect(other) is None  # type: ignore[arg-type]
+
+
+def test_a_worker_warms_up_before_the_first_hook_asks(engine: FakeEngine) -> None:
+    with Worker(engine):  # type: ignore[arg-type]
+        assert engine.is_warm.wait(5)
 
 
 def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:

@@ -1,0 +1,91 @@
+"""The commands of the agent's side: `mcp`, `hook`, `integrate`, `service`, `profile`. Words in, one call each."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from vaultmem import cli
+
+Words = argparse.ArgumentParser
+Options = argparse.Namespace
+
+
+def mcp(options: Options) -> int:
+    """The MCP server, until its client goes away."""
+    from vaultmem.mcp_server import run_mcp
+
+    return run_mcp(cli.config_of(options), http_port=options.http)
+
+
+def _mcp_words(words: Words) -> None:
+    words.add_argument(
+        "--http",
+        type=_port,
+        metavar="PORT",
+        help="streamable HTTP on this machine instead of stdio (0: any free port)",
+    )
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
+    return port
+
+
+def hook(options: Options) -> int:
+    """One hook event; `python -m vaultmem hook …` comes here only with flags before the command."""
+    from vaultmem.hooks import hook_process
+
+    return hook_process(options.client, lambda: cli.config_of(options))
+
+
+def _hook_words(words: Words) -> None:
+    words.add_argument("client", metavar="CLIENT", help="claude-code or codex")
+
+
+def integrate(options: Options) -> int:
+    """Write, print or take out a client's configuration."""
+    from vaultmem.integrate import run_integrate
+
+    return run_integrate(
+        options.client, cli.config_of(options), sys.stdout, remove=options.remove, dry_run=options.dry_run
+    )
+
+
+def _integrate_words(words: Words) -> None:
+    words.add_argument("client", metavar="CLIENT", help="claude-code, codex or generic (prints only)")
+    words.add_argument("--remove", action="store_true", help="take out what was written")
+    words.add_argument("--dry-run", action="store_true", help="print the differences, write nothing")
+
+
+def service(options: Options) -> int:
+    """The worker as a service of the user."""
+    from vaultmem.service import run_service
+
+    return run_service(options.action, cli.config_of(options), sys.stdout, dry_run=options.dry_run)
+
+
+def _service_words(words: Words) -> None:
+    words.add_argument("action", metavar="ACTION", help="install, uninstall or status")
+    words.add_argument("--dry-run", action="store_true", help="print what would be written and run")
+
+
+def profile(options: Options) -> int:
+    """Both profiles, made from a template where they are missing."""
+    from vaultmem.profiles import run_profile
+
+    return run_profile(cli.config_of(options), sys.stdout, sys.stderr, as_json=options.json)
+
+
+AGENT_COMMANDS: dict[str, tuple[str, Callable[[Options], int], Callable[[Words], Any]]] = {
+    "mcp": ("the tools for agents, over MCP (stdio, or HTTP on this machine)", mcp, _mcp_words),
+    "hook": ("answer one hook event of an agent's client (JSON on stdin)", hook, _hook_words),
+    "integrate": ("connect an agent's client: claude-code, codex, generic", integrate, _integrate_words),
+    "service": ("run the worker at login: install, uninstall, status", service, _service_words),
+    "profile": ("show the profiles that agents read at a session's start", profile, lambda words: None),
+}
+"""Name → its line in the help, what it does, the words it takes."""
