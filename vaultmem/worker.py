@@ -43,7 +43,6 @@ from vaultmem.wire import (
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine import Engine
-
     from vaultmem.recall import Candidate, Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
