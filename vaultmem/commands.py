@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem import cli
+from vaultmem.agent_commands import AGENT_COMMANDS
 from vaultmem.errors import ConflictError, UsageError
 
 if TYPE_CHECKING:
@@ -416,4 +417,4 @@ COMMANDS: dict[str, Command] = {
     "activate": _status_command("activate"),
     "adopt": Command("give a note without an id, or a copy, a fresh one", adopt, _adopt_words),
     "reindex": Command("build the derived stores again", reindex),
-}
+} | {name: Command(*parts) for name, parts in AGENT_COMMANDS.items()}
