@@ -33,7 +33,6 @@ from tui.messages import (
     SetStatus,
     SyncAsked,
     TagsRead,
-    ToggleStatus,
     Undone,
     WriteDescription,
 )
@@ -262,11 +261,6 @@ class VaultmemApp(App[int]):
         from tui import mending
 
         mending.describe(self, event.path)
-
-    def on_toggle_status(self, event: ToggleStatus) -> None:
-        from tui import mending
-
-        mending.toggle_status(self, event.paths)
 
     def on_set_status(self, event: SetStatus) -> None:
         from tui import mending

@@ -60,13 +60,6 @@ def _apply(engine: Engine, edit: Edited) -> Edited:
     return edit
 
 
-def toggle_status(app: VaultmemApp, paths: Sequence[str]) -> None:
-    """Make the notes active when all of them are not; deprecate them otherwise."""
-    notes = app.notes_at(paths)
-    is_waking = all(note.status != "active" for note in notes)
-    set_status(app, paths, "active" if is_waking else "deprecated")
-
-
 def set_status(app: VaultmemApp, paths: Sequence[str], status: str) -> None:
     """Write this status."""
     from vaultmem.notes import Status

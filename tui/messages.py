@@ -204,13 +204,6 @@ class WriteDescription(Message):
 
 
 @dataclass(eq=False)
-class ToggleStatus(Message):
-    """Deprecate these notes, or make them active again when all are deprecated."""
-
-    paths: Sequence[str]
-
-
-@dataclass(eq=False)
 class Adopt(Message):
     """Give each of these notes a fresh id."""
 

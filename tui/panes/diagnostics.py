@@ -62,6 +62,8 @@ class DiagnosticsPane(NotePane):
                 )
             with Vertical(id="finding"):
                 yield Static("", id="finding-facts")
+                yield Static("", id="finding-fix")
+                yield Static("", id="finding-keys")
                 yield Source(id="finding-source")
 
     def enter(self) -> None:
@@ -143,9 +145,14 @@ class DiagnosticsPane(NotePane):
             self._timer.stop()
         if not isinstance(found, Finding):
             facts.update(_group_facts(found) if found is not None else Content(""))
+            self.query_one("#finding-fix", Static).update("")
+            self.query_one("#finding-keys", Static).update("")
             source.clear()
             return
-        facts.update(_finding_facts(found, self.is_read_only))
+        facts.update(_finding_facts(found))
+        fix = Content.assemble(("→ ", "$text-success"), plain(found.fix))
+        self.query_one("#finding-fix", Static).update(fix)
+        self.query_one("#finding-keys", Static).update("" if self.is_read_only else _fix_keys(found))
         self._timer = self.set_timer(PREVIEW_DELAY_S, self.read_source)
 
     def read_source(self) -> None:
@@ -190,9 +197,8 @@ class DiagnosticsPane(NotePane):
     def _mend(self, finding: Finding) -> None:
         """Do the first fix."""
         action = fixes_for(finding.code)[0].action
-        if action == "activate":
-            if not self.is_read_only:
-                self.post_message(SetStatus([note.path for note in self.chosen()], "active"))
+        if action == "write_active" and not self.is_read_only:
+            self.post_message(SetStatus([note.path for note in self.chosen()], "active"))
         elif self.check_action(action, ()):
             getattr(self, f"action_{action}")()
 
@@ -287,7 +293,7 @@ def _group_facts(group: Group) -> Content:
     return lines([head, Content.styled(keys, "$foreground 60%")])
 
 
-def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
+def _finding_facts(finding: Finding) -> Content:
     mark = sign(SEVERITIES, finding.severity)
     place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
     place += f":{finding.column}" if finding.line and finding.column else ""
@@ -297,15 +303,15 @@ def _finding_facts(finding: Finding, is_read_only: bool) -> Content:
         ),
         Content.styled(place, "$foreground 60%"),
         Content(plain(finding.message)),
-        Content.assemble(("→ ", "$text-success"), plain(finding.fix)),
     ]
-    fixes = [] if is_read_only else fixes_for(finding.code)
-    if fixes:
-        shown.append(Content(""))
-    shown += [_fix(fix, is_first=not at) for at, fix in enumerate(fixes)]
     return lines(shown)
 
 
+def _fix_keys(finding: Finding) -> Content:
+    keys = [_fix(fix, is_first=not at) for at, fix in enumerate(fixes_for(finding.code))]
+    return Content("   ").join(keys)
+
+
 def _fix(fix: Fix, *, is_first: bool) -> Content:
-    keys = f"{fix.key} enter".strip() if is_first else fix.key
-    return Content.assemble((f"  {keys:<8}", "bold $text-accent"), fix.label)
+    keys = f"{fix.key} ⏎".strip() if is_first else fix.key
+    return Content.assemble((keys, "bold $text-accent"), f"\u00a0{fix.label.replace(' ', chr(0xA0))}")

@@ -49,7 +49,7 @@ class OverviewPane(Pane):
                 with Vertical(classes="card"):
                     yield Static("Needs attention", classes="card-title")
                     yield Rows(
-                        [Column("", 21), Column("", 6, share=1), Column("", 5, is_right=True)],
+                        [Column("", 14, share=2), Column("", 6, share=3), Column("", 5, is_right=True)],
                         id="severities",
                         has_header=False,
                     )
@@ -60,7 +60,7 @@ class OverviewPane(Pane):
                 with Vertical(classes="card"):
                     yield Static("Tags by use", classes="card-title")
                     yield Rows(
-                        [Column("", 16, share=1), Column("", 12), Column("", 6, is_right=True)],
+                        [Column("", 14, share=2), Column("", 6, share=3), Column("", 5, is_right=True)],
                         id="top-tags",
                         has_header=False,
                         empty="no tags yet",
@@ -108,12 +108,11 @@ class OverviewPane(Pane):
             is_code = index >= len(SEVERITIES)
             code, severity = frequent[index - len(SEVERITIES)] if is_code else ("", keys[index])
             mark, number = sign(SEVERITIES, severity), codes[code, severity] if is_code else counts[severity]
-            room = max(6, self.query_one("#severities").size.width - 33)
             label = f"  {title(code)}" if is_code else str(mark)
             style = "$foreground 70%" if is_code else mark.style
             return (
                 Content.styled(label, style),
-                bar(number / most if most else 0.0, room, style),
+                lambda width: bar(number / most if most else 0.0, width, style),
                 count(number),
             )
 
@@ -126,7 +125,7 @@ class OverviewPane(Pane):
 
         def draw(index: int) -> Cells:
             tag, number = ordered[index]
-            return (plain(tag), bar(number / most, 12, "$secondary"), count(number))
+            return (plain(tag), lambda width: bar(number / most, width, "$secondary"), count(number))
 
         self.query_one("#top-tags", Rows).fill([tag for tag, _ in ordered], draw)
 

@@ -17,12 +17,12 @@ from tui.messages import (
     OpenInEditor,
     OpenInObsidian,
     ResolveConflict,
-    ToggleStatus,
+    SetStatus,
     WriteDescription,
 )
 from vaultmem.views import NoteView
 
-WRITING = frozenset({"edit_tags", "describe", "toggle_status", "adopt", "trash"})
+WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})
 """Actions that change notes: not there in read-only mode."""
 
 
@@ -54,7 +54,8 @@ class NotePane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("t", "edit_tags", "Tags"),
         Binding("w", "describe", "Describe"),
-        Binding("d", "toggle_status", "Deprecate/activate"),
+        Binding("d", "deprecate", "Deprecate"),
+        Binding("d", "activate", "Activate"),
         Binding("c", "resolve", "Conflict"),
         Binding("a", "adopt", "New id"),
         Binding("e", "open_editor", "Editor"),
@@ -83,6 +84,8 @@ class NotePane(Pane):
             return False
         if action == "adopt":
             return all(note.id is None or note.in_conflict for note in notes)
+        if action in ("deprecate", "activate"):
+            return all(note.status != "active" for note in notes) == (action == "activate")
         if action == "resolve":
             return any(note.in_conflict for note in notes)
         return len(notes) == 1 or action in _FOR_MANY
@@ -98,9 +101,13 @@ class NotePane(Pane):
         """Write a description for the chosen note."""
         self.post_message(WriteDescription(self._paths()[0]))
 
-    def action_toggle_status(self) -> None:
-        """Deprecate the chosen notes, or make them active."""
-        self.post_message(ToggleStatus(self._paths()))
+    def action_deprecate(self) -> None:
+        """Deprecate the chosen notes."""
+        self.post_message(SetStatus(self._paths(), "deprecated"))
+
+    def action_activate(self) -> None:
+        """Make the chosen notes active."""
+        self.post_message(SetStatus(self._paths(), "active"))
 
     def action_resolve(self) -> None:
         """Show the copies of the chosen note."""
@@ -137,5 +144,5 @@ class NotePane(Pane):
         self.post_message(MoveToTrash(self._paths()))
 
 
-_FOR_MANY = frozenset({"edit_tags", "toggle_status", "adopt", "copy_id", "copy_link", "trash"})
+_FOR_MANY = frozenset({"edit_tags", "deprecate", "activate", "adopt", "copy_id", "copy_link", "trash"})
 _NOTE_ACTIONS = _FOR_MANY | {"describe", "resolve", "open_editor", "open_obsidian"}

@@ -24,8 +24,8 @@ from tui.messages import (
     MoveToTrash,
     OpenInEditor,
     OpenInObsidian,
+    SetStatus,
     TextsRead,
-    ToggleStatus,
 )
 from tui.panes.pane import WRITING
 from tui.widgets.key_bar import KeyBar
@@ -85,10 +85,11 @@ class ConflictScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left,h", "pick(-1)", "Previous", show=False),
-        Binding("right,l", "pick(1)", "Next copy", key_display="←→"),
+        Binding("right,l", "pick(1)", "Copy", key_display="←→"),
         Binding("a", "adopt", "New id"),
-        Binding("d", "toggle_status", "Deprecate/activate"),
-        Binding("K", "trash_others", "Keep this, trash the rest"),
+        Binding("d", "deprecate", "Deprecate"),
+        Binding("d", "activate", "Activate"),
+        Binding("K", "trash_others", "Keep only this"),
         Binding("x", "trash", "Trash"),
         Binding("e", "open_editor", "Editor"),
         Binding("o", "open_obsidian", "Obsidian", show=False),
@@ -206,7 +207,12 @@ class ConflictScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing that writes in read-only mode."""
         writes = action in WRITING or action == "trash_others"
-        return not (writes and getattr(self.app, "is_read_only", False))
+        if writes and getattr(self.app, "is_read_only", False):
+            return False
+        if action in ("deprecate", "activate"):
+            note = self._texts.get(self._chosen or "")
+            return (note is None or note.status == "active") == (action == "deprecate")
+        return True
 
     def action_pick(self, steps: int) -> None:
         """Choose another copy."""
@@ -223,9 +229,13 @@ class ConflictScreen(Screen[None]):
         """Give the chosen one a new id."""
         self._tell(Adopt([self._chosen or ""]))
 
-    def action_toggle_status(self) -> None:
+    def action_deprecate(self) -> None:
         """Deprecate the chosen one."""
-        self._tell(ToggleStatus([self._chosen or ""]))
+        self._tell(SetStatus([self._chosen or ""], "deprecated"))
+
+    def action_activate(self) -> None:
+        """Make the chosen one active."""
+        self._tell(SetStatus([self._chosen or ""], "active"))
 
     def action_trash(self) -> None:
         """Move the chosen one to the trash."""

@@ -37,8 +37,11 @@ class Column:
     """What `Rows.HeaderClicked` names it by."""
 
 
-Cells = tuple[str | Content, ...] | Content
-"""What a row shows: one text per column, or one text over the whole width (a heading)."""
+Cell = str | Content | Callable[[int], Content]
+"""A text, or what draws one for the width that its column has got."""
+
+Cells = tuple[Cell, ...] | Content
+"""What a row shows: one cell per column, or one text over the whole width (a heading)."""
 
 
 class RowsSaid(Message):
@@ -324,12 +327,12 @@ class Rows(ScrollView, can_focus=True):
         body = drawn if isinstance(drawn, Content) else self._cells(drawn, width)
         return self._strip(gutter + body, self.get_visual_style(*names), width)
 
-    def _cells(self, drawn: Sequence[str | Content], width: int) -> Content:
+    def _cells(self, drawn: Sequence[Cell], width: int) -> Content:
         shown: list[Content] = []
         parts = dict(zip(self.columns, drawn, strict=False))
         for column, room in self._layout(width):
             part = parts.get(column, "")
-            content = part if isinstance(part, Content) else Content(part)
+            content = part(room) if callable(part) else part if isinstance(part, Content) else Content(part)
             shown.append(_fitted(content, room, column.is_right))
         return Content(" ").join(shown)
 
