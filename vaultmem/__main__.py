@@ -23,7 +23,7 @@ def _use_utf8() -> None:
     if sys.getfilesystemencoding().lower().replace("-", "") == "utf8" or os.environ.get("PYTHONUTF8") == "1":
         return
     os.environ["PYTHONUTF8"] = "1"
-    os.execv(sys.executable, [sys.executable, "-m", "vaultmem", *sys.argv[1:]])  # noqa: S606
+    os.execv(sys.executable, [sys.executable, "-m", "vaultmem", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -99,7 +99,8 @@ def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
     paths = overlay.paths_with_id(catalog, note_id.strip())
     if not paths:
         raise NoteNotFoundError(
-            f"no memory has the id {note_id!r}", advice="`vaultmem notes` lists the ids; ids are case-sensitive."
+            f"no memory has the id {note_id!r}",
+            advice="`vaultmem notes` lists the ids; ids are case-sensitive.",
         )
     if len(paths) > 1:
         raise ConflictError(
@@ -163,7 +164,14 @@ def _whole_body(note: Note, text: str) -> str:
 
 
 def search(
-    catalog: Catalog, overlay: Overlay, vault: Vault, pattern: str, *, limit: int, fixed: bool, include_all: bool
+    catalog: Catalog,
+    overlay: Overlay,
+    vault: Vault,
+    pattern: str,
+    *,
+    limit: int,
+    fixed: bool,
+    include_all: bool,
 ) -> SearchResult:
     """ripgrep over the notes as they are now; active, unconflicted notes with an id unless `include_all`.
 

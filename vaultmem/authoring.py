@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from vaultmem import edits
 from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.names import new_id
 from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.views import Edited
 
@@ -75,7 +76,8 @@ def _valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
     for word in words:
         if not normalise_tag(word):
             raise UsageError(
-                f"{word!r} is no tag", advice="A tag has letters or digits of any script, and / - _ between them."
+                f"{word!r} is no tag",
+                advice="A tag has letters or digits of any script, and / - _ between them.",
             )
     return normalise_tags(words)
 
@@ -132,7 +134,9 @@ def checked_fields(
     if tags is not None:
         fields["tags"] = _valid_tags(tags)
         if not fields["tags"]:
-            raise UsageError("no tag was given", advice="A memory needs at least one tag, such as project/NAME.")
+            raise UsageError(
+                "no tag was given", advice="A memory needs at least one tag, such as project/NAME."
+            )
     return fields
 
 
@@ -174,6 +178,8 @@ def suggested_description(note: Note, width: int = 160) -> str:
 
 
 def _first_sentence(text: str, width: int) -> str:
-    ends = [text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text]
+    ends = [
+        text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text
+    ]
     sentence = text[: min(ends)] if ends else text
     return sentence if len(sentence) <= width else sentence[: width - 1].rstrip() + "…"

@@ -20,7 +20,6 @@ from vaultmem.events import (
     EngineFailed,
     EngineRecovered,
     LockChanged,
-    Phase,
     Progress,
     SyncFinished,
     WatcherChanged,
@@ -261,8 +260,7 @@ class Background:
             }
         )
         try:
-            with self._engine.access.writer(timeout_s=0.0) as own:
-                with own.catalog.transaction():
-                    own.catalog.set_meta("worker", text)
+            with self._engine.access.writer(timeout_s=0.0) as own, own.catalog.transaction():
+                own.catalog.set_meta("worker", text)
         except (WriterBusyError, StoreError):
             pass

@@ -139,7 +139,9 @@ def plan_changes(differences: Differences, readings: Sequence[Reading], known: M
         elif reading.stat != on_record.stat:
             touched.append(change)
     for path, reason in differences.unknown.items():
-        unknown.append(Change(known[path], Reading(unknown_note(path, Code.UNREADABLE, reason), known[path].stat)))
+        unknown.append(
+            Change(known[path], Reading(unknown_note(path, Code.UNREADABLE, reason), known[path].stat))
+        )
     parts = added + updated + moved + touched + unknown
     return Plan(
         added=tuple(added),
@@ -194,4 +196,3 @@ def as_unknown(change: Change) -> Change:
     code = note.problems[0].code if note.problems else Code.UNREADABLE
     held = unknown_note(note.path, code, "changed a moment ago; looked at again shortly")
     return Change(change.known, Reading(held, change.reading.stat))
-

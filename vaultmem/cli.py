@@ -46,8 +46,12 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if options.debug:
             raise
-        complain(VaultmemError(f"something unexpected went wrong: {type(error).__name__}: {error}",
-                               advice="Run the command again with --debug and report what it prints."))
+        complain(
+            VaultmemError(
+                f"something unexpected went wrong: {type(error).__name__}: {error}",
+                advice="Run the command again with --debug and report what it prints.",
+            )
+        )
         return CANNOT_WORK
 
 
@@ -98,12 +102,14 @@ def _as_typed(word: str) -> str:
     return os.fsencode(word).decode("utf-8", "surrogateescape")
 
 
-def _global_flags() -> argparse.ArgumentParser:
-    flags = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+def _global_flags() -> Parser:
+    flags = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     group = flags.add_argument_group("everywhere")
     group.add_argument("--root", metavar="PATH", help="the memory root (default: from the settings)")
     group.add_argument("--state-dir", metavar="PATH", help="where the caches lie")
-    group.add_argument("--embed", metavar="ENGINE", dest="engine", help="auto, bundled, sentence-transformers or none")
+    group.add_argument(
+        "--embed", metavar="ENGINE", dest="engine", help="auto, bundled, sentence-transformers or none"
+    )
     group.add_argument("--json", action="store_true", help="print exactly one JSON document")
     group.add_argument("--debug", action="store_true", help="show tracebacks")
     return flags
@@ -122,7 +128,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"vaultmem {__version__}")
     parser.set_defaults(root=None, state_dir=None, engine=None, json=False)
-    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
         words = commands.add_parser(name, help=command.summary, description=command.summary, parents=[flags])
         command.words(words)

@@ -92,7 +92,7 @@ def _print_event(event: Event) -> None:
     from vaultmem import render
 
     fields = asdict(event)
-    document = {"event": type(event).__name__}
+    document: dict[str, Any] = {"event": type(event).__name__}
     for key, value in fields.items():
         document[key] = render.moment(value) if isinstance(value, datetime) else value
     print(json.dumps(document, ensure_ascii=False, default=str), flush=True)
@@ -173,7 +173,9 @@ def _notes_words(words: Words) -> None:
     words.add_argument("--all", action="store_true", help="also notes without an id, and those not active")
     words.add_argument("--tag", help="with this tag or one below it")
     words.add_argument("--status", choices=("active", "deprecated", "invalid"))
-    words.add_argument("--code", choices=[code.value for code in Code], metavar="CODE", help="with this diagnostic")
+    words.add_argument(
+        "--code", choices=[code.value for code in Code], metavar="CODE", help="with this diagnostic"
+    )
 
 
 def recall(options: Options) -> int:
@@ -301,7 +303,9 @@ def _save_words(words: Words) -> None:
     words.add_argument("--id", help="change this memory; without it a new one is written")
     words.add_argument("--name", help="a short name")
     words.add_argument("--description", help="one sentence; it is what a hint shows")
-    words.add_argument("--tag", nargs="+", action="extend", metavar="T", help="tags; on a change they replace all")
+    words.add_argument(
+        "--tag", nargs="+", action="extend", metavar="T", help="tags; on a change they replace all"
+    )
     words.add_argument("--body", metavar="TEXT", help="the text; - reads it from stdin")
     words.add_argument("--dry-run", action="store_true", help="write nothing")
 
@@ -324,7 +328,11 @@ def tag(options: Options) -> int:
 
 def _tag_words(words: Words) -> None:
     words.add_argument("id", metavar="ID")
-    for flag, text in (("--add", "add these tags"), ("--remove", "remove these"), ("--set", "have exactly these")):
+    for flag, text in (
+        ("--add", "add these tags"),
+        ("--remove", "remove these"),
+        ("--set", "have exactly these"),
+    ):
         words.add_argument(flag, nargs="+", action="extend", metavar="T", help=text)
     _edit_words(words)
 
@@ -395,7 +403,9 @@ COMMANDS: dict[str, Command] = {
     "init": Command(
         "find the Obsidian vault, make the memory root and the settings",
         init,
-        lambda words: words.add_argument("--vault", metavar="DIR", help="which vault, when there are several"),
+        lambda words: words.add_argument(
+            "--vault", metavar="DIR", help="which vault, when there are several"
+        ),
     ),
     "sync": Command("bring the caches up to date with the notes, once", sync, _sync_words),
     "watch": Command("the background worker: follow every change until interrupted", watch),
@@ -408,9 +418,7 @@ COMMANDS: dict[str, Command] = {
     "notes": Command("list the notes", notes, _notes_words),
     "recall": Command("the hints that a prompt would get", recall, _recall_words),
     "search": Command("text search over the notes as they are now", search, _search_words),
-    "open": Command(
-        "print a memory, whole", open_note, lambda words: words.add_argument("id", metavar="ID")
-    ),
+    "open": Command("print a memory, whole", open_note, lambda words: words.add_argument("id", metavar="ID")),
     "save": Command("write a new memory, or change one", save, _save_words),
     "tag": Command("edit a memory's tags", tag, _tag_words),
     "deprecate": _status_command("deprecate"),

@@ -74,7 +74,9 @@ SIMILAR_SCORE = 0.85
 class Engine:
     """A memory root and its caches. Make one with `Engine.open`; it is a context manager, safe to use from threads."""
 
-    def __init__(self, config: Config, embedder: Embedder | None, chosen: EngineChosen, *, hold: bool) -> None:
+    def __init__(
+        self, config: Config, embedder: Embedder | None, chosen: EngineChosen, *, hold: bool
+    ) -> None:
         self.config = config
         self.vault = Vault(config.root)
         self.embedder = embedder
@@ -266,11 +268,18 @@ class Engine:
         if overlay.count or not is_usable:
             try:
                 with self.access.writer(timeout_s=0.0) as caches:
-                    self.sync_lexical(caches, deadline=None if not is_usable else time.monotonic() + QUICK_LOOK_S)
+                    self.sync_lexical(
+                        caches, deadline=None if not is_usable else time.monotonic() + QUICK_LOOK_S
+                    )
                 overlay = Overlay()
             except WriterBusyError:
                 pass
         self._looked_at, self._overlay = now, overlay
+
+    @property
+    def is_writer(self) -> bool:
+        """This process holds the writer's lock."""
+        return self.access.is_writer
 
     @property
     def freshness(self) -> Freshness:
@@ -346,7 +355,7 @@ class Engine:
         with self.access.reader() as caches:
             return answers.current_rows(caches.catalog, self._overlay)
 
-    def open_memory(self, id: str) -> OpenedMemory:  # noqa: A002
+    def open_memory(self, id: str) -> OpenedMemory:
         """A memory's Markdown, whole, as it is on disk now.
 
         Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read.
@@ -371,7 +380,7 @@ class Engine:
         """Any note, by its path, as it is on disk now. Raises NoteNotFoundError, RefusedError."""
         return answers.read_memory(self.vault, path)
 
-    def copies(self, id: str) -> tuple[NoteCopy, ...]:  # noqa: A002
+    def copies(self, id: str) -> tuple[NoteCopy, ...]:
         """The notes that carry this id, with what tells them apart."""
         self.freshen()
         with self.access.reader() as caches:
@@ -431,11 +440,11 @@ class Engine:
 
     def edit_tags(
         self,
-        id: str | None,  # noqa: A002
+        id: str | None,
         *,
         add: Iterable[str] = (),
         remove: Iterable[str] = (),
-        set: Iterable[str] | None = None,  # noqa: A002
+        set: Iterable[str] | None = None,
         path: str | None = None,
         dry_run: bool = False,
     ) -> Edited:
@@ -446,13 +455,23 @@ class Engine:
         return self._edit(id, path, authoring.tags_change(add, remove, set), "tags", dry_run)
 
     def edit_description(
-        self, id: str | None, text: str, *, path: str | None = None, dry_run: bool = False  # noqa: A002
+        self,
+        id: str | None,
+        text: str,
+        *,
+        path: str | None = None,
+        dry_run: bool = False,
     ) -> Edited:
         """Change the description entry and nothing else; raises as `edit_tags`."""
         return self._edit(id, path, authoring.description_change(text), "description", dry_run)
 
     def set_status(
-        self, id: str | None, status: Status, *, path: str | None = None, dry_run: bool = False  # noqa: A002
+        self,
+        id: str | None,
+        status: Status,
+        *,
+        path: str | None = None,
+        dry_run: bool = False,
     ) -> Edited:
         """Change the status entry and nothing else; raises as `edit_tags`."""
         return self._edit(id, path, authoring.status_change(status), "status", dry_run)
@@ -512,7 +531,9 @@ class Engine:
         self.vault.restore(Path(trashed.trashed_to), trashed.path)
         self._after_write(trashed.path, "restore")
 
-    def _edit(self, note_id: str | None, path: str | None, change: Change, what: str, dry_run: bool) -> Edited:
+    def _edit(
+        self, note_id: str | None, path: str | None, change: Change, what: str, dry_run: bool
+    ) -> Edited:
         before, target = self._target(note_id, path)
         edited = authoring.edited(target, before, change)
         if edited.changed and not dry_run:
@@ -555,9 +576,10 @@ class Engine:
         while time.monotonic() < deadline:
             with self.access.reader() as caches:
                 row = caches.catalog.row_at(path)
-            if (row is None) == (wanted is None) and (row is None or row.lexical_digest == row.digest):
-                if row is None or row.stat == wanted:
-                    return
+            if row is None and wanted is None:
+                return
+            if row is not None and row.stat == wanted and row.lexical_digest == row.digest:
+                return
             time.sleep(0.02)
 
     # --- saving
@@ -565,7 +587,7 @@ class Engine:
     def save(
         self,
         *,
-        id: str | None = None,  # noqa: A002
+        id: str | None = None,
         name: str | None = None,
         description: str | None = None,
         tags: Iterable[str] | None = None,

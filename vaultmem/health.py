@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from vaultmem import answers, filling, integrity
 from vaultmem.caches import Caches, StoreName
 from vaultmem.diagnostics import Severity
-from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError, WriterBusyError
+from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
 from vaultmem.notes import digest_of
+from vaultmem.stores.catalog import NoteRow
 from vaultmem.views import (
     Check,
     DenseStatus,
@@ -138,12 +139,15 @@ def _with_root(engine: Engine, found: EngineStatus) -> EngineStatus:
 
 
 def doctor(engine: Engine, *, repair: bool) -> DoctorReport:
-    """Check the notes and the caches; with `repair` first rebuild what disagrees. Raises RootMissingError, WriterBusyError."""
+    """Check the notes and the caches; with `repair` first rebuild what disagrees.
+
+    Raises RootMissingError, WriterBusyError.
+    """
     if repair:
         _repair(engine)
     diagnostics = engine.diagnostics()
-    checks = [_guarded(engine, name, check) for name, check in CHECKS.items()]
-    checks = [check for check in checks if check is not None]
+    made = (_guarded(engine, name, check) for name, check in CHECKS.items())
+    checks = [check for check in made if check is not None]
     is_well = all(check.ok for check in checks)
     worst = any(d.severity is not Severity.INFO for d in diagnostics)
     return DoctorReport(is_well and not worst, tuple(checks), diagnostics)
@@ -197,7 +201,9 @@ def _notes_on_record(engine: Engine, caches: Caches) -> Check:
         if not any(path == u or path.startswith(f"{u}/") or u == "" for u in snapshot.unknown)
     )
     other = [
-        path for path in snapshot.files.keys() & rows.keys() if rows[path].is_known and _differs(engine, rows[path])
+        path
+        for path in snapshot.files.keys() & rows.keys()
+        if rows[path].is_known and _differs(engine, rows[path])
     ]
     problems = [f"not on record: {p}" for p in lost] + [f"gone: {p}" for p in ghosts]
     problems += [f"differs: {p}" for p in sorted(other)]
@@ -205,7 +211,7 @@ def _notes_on_record(engine: Engine, caches: Caches) -> Check:
     return Check("notes_on_record", not problems, detail or f"{len(rows)} notes")
 
 
-def _differs(engine: Engine, row: answers.NoteRow) -> bool:
+def _differs(engine: Engine, row: NoteRow) -> bool:
     try:
         data, _ = engine.vault.read(row.path)
     except VaultmemError:
@@ -231,7 +237,9 @@ def _dense_answers(engine: Engine, caches: Caches) -> Check | None:
     if store is None or not store.count():
         return None
     ok = store.probe()
-    return Check("dense_answers", ok, "a stored vector finds itself" if ok else "a stored vector does not find itself")
+    return Check(
+        "dense_answers", ok, "a stored vector finds itself" if ok else "a stored vector does not find itself"
+    )
 
 
 def _lock(engine: Engine, _: Caches) -> Check:
@@ -247,7 +255,11 @@ def _disk(engine: Engine, _: Caches) -> Check:
 def _caches_outside(engine: Engine, _: Caches) -> Check:
     state, root = engine.config.state_dir.resolve(), engine.config.root.resolve()
     ok = not state.is_relative_to(root)
-    detail = str(state) if ok else f"{state} lies inside the memory root: sync tools would copy it; move --state-dir"
+    detail = (
+        str(state)
+        if ok
+        else f"{state} lies inside the memory root: sync tools would copy it; move --state-dir"
+    )
     return Check("state_dir", ok, detail)
 
 
@@ -260,7 +272,11 @@ def _model(engine: Engine, caches: Caches) -> Check:
         return Check("model", False, f"{error} {error.advice}".strip())
     pending = caches.catalog.counts().pending
     waits = f"; {pending} notes wait for vectors" if pending else ""
-    return Check("model", True, f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}")
+    return Check(
+        "model",
+        True,
+        f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}",
+    )
 
 
 def _calibration(engine: Engine, caches: Caches) -> Check | None:

@@ -37,7 +37,9 @@ class Disagreement:
         return not (self.leftovers or self.missing or self.miscounted)
 
     def __str__(self) -> str:
-        return f"{len(self.leftovers)} leftover, {len(self.missing)} missing, {len(self.miscounted)} miscounted"
+        return (
+            f"{len(self.leftovers)} leftover, {len(self.missing)} missing, {len(self.miscounted)} miscounted"
+        )
 
 
 def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> Rules:
@@ -69,7 +71,7 @@ def is_unfinished(caches: Caches) -> bool:
 
 
 def set_unfinished(caches: Caches, unfinished: bool) -> None:
-    """Record, before a store is touched, that a kill would leave rows nobody vouches for; and that all is well again."""
+    """Record, before a store is touched, that a kill would leave leftovers; and that all is well again."""
     with caches.catalog.transaction():
         caches.catalog.set_meta("unfinished", "1" if unfinished else None)
 

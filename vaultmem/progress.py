@@ -87,7 +87,9 @@ def told(event: Event) -> str:
         case EngineRecovered():
             return "works again"
         case WatcherChanged():
-            return f"changes are noticed by: {event.mode.value}" + (f" ({event.reason})" if event.reason else "")
+            return f"changes are noticed by: {event.mode.value}" + (
+                f" ({event.reason})" if event.reason else ""
+            )
         case LockChanged():
             return "this process writes now" if event.is_writer else f"process {event.pid} writes"
         case NoteEdited():

@@ -288,11 +288,12 @@ def sync_text(report: SyncReport) -> str:
             (report.updated, "updated"),
             (report.moved, "moved"),
             (report.deleted, "deleted"),
-            (report.unreadable, "cannot be read"),
         )
         if number
     ]
     lines = [f"{count(report.scanned, 'note')}: {', '.join(changes) or 'nothing changed'}"]
+    if report.unreadable:
+        lines[0] += f"; {report.unreadable} cannot be read"
     parts = [f"{report.admitted} can be hinted"]
     if report.chunks_embedded or report.chunks_reused:
         parts.append(f"{report.chunks_embedded} chunks embedded, {report.chunks_reused} reused")
@@ -310,8 +311,11 @@ def status_text(status: EngineStatus) -> str:
     rows = [
         ("memory root", status.root),
         ("state", status.state + (f": {status.message}" if status.message else "")),
-        ("notes", f"{status.notes} ({status.admitted} can be hinted, {status.deprecated} deprecated,"
-                  f" {status.conflicts} in conflict)"),
+        (
+            "notes",
+            f"{status.notes} ({status.admitted} can be hinted, {status.deprecated} deprecated,"
+            f" {status.conflicts} in conflict)",
+        ),
         ("diagnostics", ", ".join(f"{n} {code}" for code, n in status.diagnostics.items()) or "none"),
         ("words", f"{count(status.lexical.documents, 'note')}, {size(status.lexical.bytes)}"),
         ("vectors", f"{count(dense.chunks, 'chunk')}, {size(dense.bytes)}{waiting}"),
@@ -333,7 +337,10 @@ def size(number_bytes: int) -> str:
 
 def doctor_text(report: DoctorReport) -> str:
     """Checks, then diagnostics, then the sum."""
-    lines = [f"{'ok  ' if check.ok else 'FAIL'} {check.name:<16} {harmless(check.detail)}" for check in report.checks]
+    lines = [
+        f"{'ok  ' if check.ok else 'FAIL'} {check.name:<16} {harmless(check.detail)}"
+        for check in report.checks
+    ]
     for diagnostic in report.diagnostics:
         lines += ["", f"{diagnostic.severity.value:<7} {diagnostic.code.value}  {harmless(diagnostic.path)}"]
         lines += [f"        {harmless(diagnostic.message)}", f"        → {harmless(diagnostic.fix)}"]
@@ -341,7 +348,9 @@ def doctor_text(report: DoctorReport) -> str:
     for diagnostic in report.diagnostics:
         by_severity[diagnostic.severity.value] = by_severity.get(diagnostic.severity.value, 0) + 1
     counted = ", ".join(f"{n} {severity}" for severity, n in by_severity.items()) or "no diagnostics"
-    caches = "caches agree with the notes" if report.caches_agree else "caches disagree with the notes: --repair"
+    caches = (
+        "caches agree with the notes" if report.caches_agree else "caches disagree with the notes: --repair"
+    )
     return "\n".join([*lines, "", f"{counted}; {caches}"])
 
 

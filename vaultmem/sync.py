@@ -263,7 +263,9 @@ def _apply_batch(caches: Caches, lexical: LexicalStore, batch: Sequence[Change])
         for store in StoreName:
             caches.catalog.set_digests(store, dict.fromkeys(lost))
     replaced = zip(keys, docs, held, strict=True)
-    lexical.delete([(key, old) for key, doc, old in replaced if doc and old is not None and old != doc.digest])
+    lexical.delete(
+        [(key, old) for key, doc, old in replaced if doc and old is not None and old != doc.digest]
+    )
     return lost
 
 
@@ -299,7 +301,11 @@ def _documents(keys: Sequence[int], prepared: Sequence[Prepared]) -> list[Lexica
 
 
 def _apply_with_new_lexical(
-    caches: Caches, plan: Plan, readings: Sequence[Reading], known: dict[str, Known], on_progress: OnProgress | None
+    caches: Caches,
+    plan: Plan,
+    readings: Sequence[Reading],
+    known: dict[str, Known],
+    on_progress: OnProgress | None,
 ) -> None:
     """Fill the next lexical generation with every note that was read, and switch to it last."""
     integrity.set_unfinished(caches, True)
@@ -307,7 +313,9 @@ def _apply_with_new_lexical(
     planned = {change.reading.note.path: change for change in plan.written}
     held = {change.reading.note.path for change in plan.unknown}
     changes = [
-        planned.get(r.note.path) or Change(known.get(r.note.path), r) for r in readings if r.note.path not in held
+        planned.get(r.note.path) or Change(known.get(r.note.path), r)
+        for r in readings
+        if r.note.path not in held
     ]
     versions: dict[int, str] = {}
     with caches.next_lexical(TERMS) as (store, generation):

@@ -74,7 +74,8 @@ class Watcher:
         logging.getLogger("watchdog").addHandler(self._alarm)
         observer = Observer(timeout=0.5)
         try:
-            observer.schedule(_Listener(self._root, self._queue), os.fspath(self._root), recursive=True)
+            listener = _Listener(self._root, self._queue)
+            observer.schedule(listener, os.fspath(self._root), recursive=True)  # type: ignore[arg-type]  # dispatch is all it calls
             observer.start()
         except OSError as error:
             self._poll(_why_not_native(error))
@@ -143,7 +144,7 @@ class Watcher:
 
     def _look_at_root(self) -> tuple[int, int] | None:
         try:
-            status = os.stat(self._root)
+            status = self._root.stat()
         except OSError:
             return None
         return status.st_dev, status.st_ino
@@ -167,7 +168,9 @@ class _Listener:
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Queue what the event names, whatever its type."""
-        if event.event_type in _QUIET_EVENTS or (event.is_directory and event.event_type not in _FOLDER_EVENTS):
+        if event.event_type in _QUIET_EVENTS or (
+            event.is_directory and event.event_type not in _FOLDER_EVENTS
+        ):
             return
         for raw in (event.src_path, getattr(event, "dest_path", "")):
             path = _relevant(self._root, os.fsdecode(raw), is_folder=event.is_directory) if raw else None
@@ -179,7 +182,7 @@ def _relevant(root: str, path: str, *, is_folder: bool) -> str | None:
     """The path relative to the root when a change there can matter, else None."""
     relative = os.path.relpath(path, root).replace(os.sep, "/")
     if relative == ".":
-        return ROOT if is_folder and not os.path.isdir(root) else None
+        return ROOT if is_folder and not Path(root).is_dir() else None
     *folders, name = relative.split("/")
     if relative.startswith("../") or any(is_skipped_folder(folder) for folder in folders):
         return None

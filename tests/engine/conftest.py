@@ -59,7 +59,12 @@ class World:
 
 
 def note_text(note_id: str, body: str = "alpha beta\n", **fields: str) -> str:
-    entries = {"name": f"Note {note_id}", "description": f"about {note_id}", "tags": "[t]", "status": "active"}
+    entries = {
+        "name": f"Note {note_id}",
+        "description": f"about {note_id}",
+        "tags": "[t]",
+        "status": "active",
+    }
     entries = {"id": note_id, **entries, **fields}
     return "---\n" + "".join(f"{key}: {value}\n" for key, value in entries.items() if value) + f"---\n{body}"
 
@@ -71,17 +76,36 @@ def facts(engine: Engine) -> dict[str, Any]:
         lexical = caches.lexical
         dense = caches.dense
         assert lexical is not None
-        documents = {(path_of.get(key, f"ghost {key}"), digest): n for (key, digest), n in lexical.versions().items()}
+        documents = {
+            (path_of.get(key, f"ghost {key}"), digest): n for (key, digest), n in lexical.versions().items()
+        }
         statistics = lexical.statistics()
         rows = dense.rows(path_of) if dense is not None else []
         texts = sorted(
-            (path_of[r.note_key], r.digest, str(r.part), r.ordinal, r.heading, r.line_start, r.line_end, r.text)
+            (
+                path_of[r.note_key],
+                r.digest,
+                str(r.part),
+                r.ordinal,
+                r.heading,
+                r.line_start,
+                r.line_end,
+                r.text,
+            )
             for r in rows
         )
         ghosts = [] if dense is None else [key for key, _ in dense.versions() if key not in path_of]
     return {
         "notes": {
-            note.path: (note.id, note.name, note.description, note.tags, note.status, note.admitted, note.indexed)
+            note.path: (
+                note.id,
+                note.name,
+                note.description,
+                note.tags,
+                note.status,
+                note.admitted,
+                note.indexed,
+            )
             for note in engine.notes()
         },
         "diagnostics": sorted((d.path, d.code, d.message) for d in engine.diagnostics()),
@@ -90,7 +114,10 @@ def facts(engine: Engine) -> dict[str, Any]:
         "texts": texts,
         "ghosts": ghosts,
         "answers": {
-            query: [(c.id, round(c.score, 6), c.verdict) for c in engine.recall(query, min_score=0.0).candidates]
+            query: [
+                (c.id, round(c.score, 6), c.verdict)
+                for c in engine.recall(query, min_score=0.0).candidates[:10]
+            ]
             for query in QUERIES
         },
     }

@@ -350,4 +350,6 @@ def test_indexing_changes_no_byte_and_no_time_of_any_file(world):
     world.write("b.md", "no block\n")
     before = {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(world.root).rglob("*") if p.is_file()}
     world.sync()
-    assert before == {p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(world.root).rglob("*") if p.is_file()}
+    assert before == {
+        p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(world.root).rglob("*") if p.is_file()
+    }

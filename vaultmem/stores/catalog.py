@@ -206,7 +206,9 @@ class Catalog:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
             if self._writable:
                 connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")  # what is vouched for must not outrun, nor lag, the stores
+            connection.execute(
+                "PRAGMA synchronous = FULL"
+            )  # what is vouched for must not outrun, nor lag, the stores
             self._local.connection = connection
             with self._connections_lock:
                 self._connections.append(connection)
@@ -289,16 +291,15 @@ class Catalog:
 
     def known(self, scope: Sequence[str] | None = None) -> dict[str, Known]:
         """Path to facts, of every note or of those at or under the paths in `scope`."""
-        sql = (
-            "SELECT note_key, path, size, mtime_ns, ctime_ns, inode, digest, id, is_known, lexical_digest FROM notes"
-        )
+        sql = "SELECT note_key, path, size, mtime_ns, ctime_ns, inode, digest, id, is_known, lexical_digest FROM notes"
         with _as_store_error(self._path):
             if scope is None:
                 rows = self._connection.execute(sql).fetchall()
             else:
                 rows = [row for path in scope for row in self._under(sql, path)]
         return {
-            r[1]: Known(r[0], r[1], FileStat(r[2], r[3], r[4], r[5]), r[6], r[7], bool(r[8]), r[9]) for r in rows
+            r[1]: Known(r[0], r[1], FileStat(r[2], r[3], r[4], r[5]), r[6], r[7], bool(r[8]), r[9])
+            for r in rows
         }
 
     def _under(self, sql: str, path: str) -> list[tuple[Any, ...]]:
@@ -359,7 +360,9 @@ class Catalog:
             " coalesce(sum(NOT is_known), 0) FROM notes"
         )
         with _as_store_error(self._path):
-            notes, _, deprecated, conflicts, with_id, pending, unreadable = self._connection.execute(sql).fetchone()
+            notes, _, deprecated, conflicts, with_id, pending, unreadable = self._connection.execute(
+                sql
+            ).fetchone()
         return Counts(notes, self.admitted_count(), deprecated, conflicts, with_id, pending, unreadable)
 
     def versions(self, store: str) -> dict[int, str]:
@@ -461,7 +464,9 @@ def _digest_column(store: str) -> str:
 
 
 def _row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> NoteRow:
-    (key, path, size, mtime_ns, ctime_ns, inode, digest, note_id, name, description, tags, status) = values[:12]
+    (key, path, size, mtime_ns, ctime_ns, inode, digest, note_id, name, description, tags, status) = values[
+        :12
+    ]
     created_at, updated_at, language, problems, is_known, lexical_digest, dense_digest, conflict = values[12:]
     return NoteRow(
         note_key=key,
