@@ -11,19 +11,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from vaultmem import scoring
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from vaultmem.calibration import Calibration
-    from vaultmem.prompts import Prompt
+    from vaultmem.prompts import Prompt, Window
     from vaultmem.stores.dense import DenseHit, DenseRow
     from vaultmem.stores.lexical import LexicalHit
 
     Vectors = NDArray[np.float32]
-
-CANDIDATES_PER_STORE = 50
-"""How many memories (lexical) or texts (dense, per window) each store proposes."""
 
 
 class MemoryRow(Protocol):
@@ -96,10 +95,11 @@ class Sources:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Passage:
-    """A vector's row and its centred cosine with each window of the prompt."""
+    """A vector's row, its centred cosine with each window of the prompt, and what these say."""
 
     row: DenseRow
     cosines: tuple[float, ...]
+    likenesses: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,8 +112,16 @@ class Evidence:
     passages: Mapping[int, list[Passage]]
     counts: Mapping[int, LexicalHit]
     documents: int
+    """Live documents of the lexical store."""
     frequencies: Mapping[str, int]
     average_length: float
+    idf: Sequence[Mapping[str, float]]
+    """For each window: its terms with how telling they are."""
+
+    def share(self, hit: LexicalHit, idf: Mapping[str, float]) -> float:
+        """The BM25 of a document as a share of what the terms could attain, 0..1."""
+        best = scoring.attainable(idf.values())
+        return scoring.bm25(hit.counts, hit.length, self.average_length, idf) / best if best else 0.0
 
 
 def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
@@ -126,45 +134,61 @@ def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
 
 def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidence:
     """Let both stores propose memories, then read all of these in both."""
-    terms = list(dict.fromkeys(term for window in prompt.windows for term in window.terms))
-    proposed = _proposed(terms, vectors, sources)
+    terms = prompt.terms
+    proposed = _proposed(prompt, vectors, sources)
     rows = sources.memories.rows_by_key(proposed)
     documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
+    frequencies = sources.lexical.document_frequencies(terms) if sources.lexical else {}
     return Evidence(
         rows=rows,
         memories=sources.memories.admitted_count(),
-        passages=_passages(rows, vectors, sources.dense),
+        passages=_passages(rows, prompt, vectors, sources),
         counts=_counts(rows, terms, sources.lexical),
         documents=documents,
-        frequencies=sources.lexical.document_frequencies(terms) if sources.lexical else {},
+        frequencies=frequencies,
         average_length=total_length / documents if documents else 0.0,
+        idf=[_idf(window, frequencies, documents) for window in prompt.windows],
     )
 
 
-def _proposed(terms: Sequence[str], vectors: Vectors | None, sources: Sources) -> set[int]:
+def _idf(window: Window, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
+    """The terms of a window; a whole that no memory holds is left to its parts, other unseen terms count."""
+    return {
+        term: scoring.inverse_frequency(documents, frequencies.get(term, 0))
+        for term in window.terms
+        if frequencies.get(term, 0) or term not in window.whole_terms
+    }
+
+
+def _proposed(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> set[int]:
     keys: set[int] = set()
+    terms, names = prompt.terms, [term for name in prompt.identifiers for term in name.terms]
     if sources.lexical is not None and terms:
-        keys |= {hit.note_key for hit in sources.lexical.search(terms, CANDIDATES_PER_STORE)}
+        keys |= {hit.note_key for hit in sources.lexical.search(terms, scoring.LEXICAL_CANDIDATES)}
+    if sources.lexical is not None and names:
+        keys |= {hit.note_key for hit in sources.lexical.search(names, scoring.LEXICAL_CANDIDATES)}
     if sources.dense is not None and vectors is not None:
         for vector in vectors:
-            keys |= {hit.note_key for hit in sources.dense.nearest(vector, CANDIDATES_PER_STORE)}
+            keys |= {hit.note_key for hit in sources.dense.nearest(vector, scoring.DENSE_CANDIDATES)}
     return keys
 
 
 def _passages(
-    rows: Mapping[int, MemoryRow], vectors: Vectors | None, dense: Dense | None
+    rows: Mapping[int, MemoryRow], prompt: Prompt, vectors: Vectors | None, sources: Sources
 ) -> dict[int, list[Passage]]:
     import numpy as np
 
     found: dict[int, list[Passage]] = {}
-    current = (
-        [] if vectors is None or dense is None else [r for r in dense.rows(rows) if _counts_for(r, rows)]
-    )
-    if vectors is None or not current:
+    if vectors is None or sources.dense is None or sources.calibration is None or not rows:
         return found
+    current = [row for row in sources.dense.rows(rows) if _counts_for(row, rows)]
+    if not current:
+        return found
+    likeness, languages = sources.calibration.likeness, [window.language for window in prompt.windows]
     cosines = np.stack([row.vector for row in current]) @ vectors.T
     for row, values in zip(current, cosines.tolist(), strict=True):
-        found.setdefault(row.note_key, []).append(Passage(row, tuple(values)))
+        alike = (likeness(value, asked, row.lang) for value, asked in zip(values, languages, strict=True))
+        found.setdefault(row.note_key, []).append(Passage(row, tuple(values), tuple(alike)))
     return found
 
 

@@ -12,8 +12,10 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from vaultmem import scoring
+from vaultmem.bonuses import carried_names, exact_bonus, small_bonuses
 from vaultmem.errors import EmbedderError
 from vaultmem.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
+from vaultmem.identifiers import rare_names
 from vaultmem.prompts import Prompt, read_prompt
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
 
@@ -82,7 +84,7 @@ def recall(
     `project` and `now` move the bonuses (`project/P` tags, recency). `suppressed` ids are candidates, never
     hints. A failing embedder makes the answer lexical and is told as `trouble`. Raises StoreError.
     """
-    prompt = read_prompt(query)
+    prompt = read_prompt(query, sources.lexical.document_frequencies if sources.lexical else None)
     if not prompt.windows:
         return Recall(query)
     try:
@@ -111,17 +113,38 @@ def _rank(
     prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
 ) -> list[tuple[MemoryRow, Signals]]:
     """Every candidate that any signal speaks of, best first, equal scores by id; each id once."""
-    scored = [
-        (row, _signals(key, prompt, evidence)) for key, row in evidence.rows.items() if row.id is not None
-    ]
-    scored = [
-        (row, signals) for row, signals in scored if signals.dense is not None or signals.bm25 is not None
-    ]
-    scored.sort(key=lambda pair: (-pair[1].score, pair[0].id, pair[0].path))
+    bare = {key: _signals(key, prompt, evidence) for key, row in evidence.rows.items() if row.id}
+    bare = {key: found for key, found in bare.items() if found.dense is not None or found.bm25 is not None}
+    carried = _carried(prompt, evidence, bare)
+    best_without = max((found.score for key, found in bare.items() if key not in carried), default=0.0)
+    scored = []
+    for key, found in bare.items():
+        row = evidence.rows[key]
+        bonus = small_bonuses(found.score, row.tags, row.updated_at, project, now)
+        if key in carried:
+            bonus["exact_identifier"] = exact_bonus(found.score, carried[key], best_without)
+        scored.append((row, replace(found, bonus=bonus)))
+    scored.sort(
+        key=lambda pair: (-pair[1].score, -carried.get(pair[0].note_key, 0), pair[0].id, pair[0].path)
+    )
     first_of_id: dict[str | None, tuple[MemoryRow, Signals]] = {}
     for pair in scored:
         first_of_id.setdefault(pair[0].id, pair)
     return list(first_of_id.values())
+
+
+def _carried(prompt: Prompt, evidence: Evidence, bare: Mapping[int, Signals]) -> dict[int, int]:
+    """How many telling identifiers of the prompt each memory carries; those that carry too few are left out."""
+    known, memories = evidence.frequencies, evidence.documents
+    names = [name for name in prompt.identifiers if name.tells_apart(known, memories)]
+    names += rare_names(" ".join(window.text for window in prompt.windows), known, memories)
+    needed = 1 if len(prompt.identifiers) <= scoring.MANY_IDENTIFIERS else 2
+    counts = {}
+    for key, hit in evidence.counts.items() if names else ():
+        dense = bare[key].dense if key in bare else None
+        is_likely = dense is None or dense >= scoring.WEAK_LIKENESS * scoring.AT_THRESHOLD
+        counts[key] = len(carried_names(names, hit.counts, is_likely))
+    return {key: count for key, count in counts.items() if count >= needed}
 
 
 def _signals(key: int, prompt: Prompt, evidence: Evidence) -> Signals:
@@ -135,38 +158,36 @@ def _of_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> Sig
     hit = evidence.counts.get(key)
     signals = Signals() if not passages else _dense_signals(passages, window, prompt, evidence)
     if hit is not None:
-        terms = prompt.windows[window].terms
-        idf = {
-            t: scoring.inverse_frequency(evidence.documents, evidence.frequencies.get(t, 0)) for t in terms
-        }
-        best = scoring.attainable(idf.values())
-        share = scoring.bm25(hit.counts, hit.length, evidence.average_length, idf) / best if best else 0.0
-        matched = tuple(term for term in terms if term in hit.counts)
+        idf = evidence.idf[window]
+        share = evidence.share(hit, idf)
         calibrate = scoring.calibrated_lexical if passages else scoring.lexical_alone
-        signals = replace(signals, bm25=calibrate(share), terms=matched)
-    elif signals.dense is not None:
-        signals = replace(signals, dense=scoring.dense_alone(signals.dense))
+        matched = tuple(term for term in idf if term in hit.counts)
+        return replace(signals, bm25=calibrate(share), terms=matched)
+    if signals.dense is not None:
+        return replace(signals, dense=scoring.dense_alone(signals.dense))
     return signals
 
 
 def _dense_signals(passages: list[Passage], window: int, prompt: Prompt, evidence: Evidence) -> Signals:
-    def cosine(passage: Passage) -> float:
-        return max(0.0, passage.cosines[window])
-
-    metadata = [cosine(p) for p in passages if p.row.part == "metadata"]
-    body = sorted(
-        (p for p in passages if p.row.part != "metadata"), key=lambda p: (-cosine(p), p.row.ordinal)
-    )
-    weights = scoring.body_weights(len(body))
+    """The better of metadata and body; the body is its best chunks, weighted."""
+    metadata = [p.likenesses[window] for p in passages if p.row.part == "metadata"]
+    body = [p for p in passages if p.row.part != "metadata"]
+    body.sort(key=lambda p: (-p.likenesses[window], p.row.ordinal))
     chunks = tuple(
-        ChunkSignal(p.row.text, p.row.heading, p.row.line_start, p.row.line_end, cosine(p), weight)
-        for p, weight in zip(body, weights, strict=False)
+        _chunk(p, window, weight) for p, weight in zip(body, scoring.body_weights(len(body)), strict=False)
     )
     dense_metadata = max(metadata, default=None)
-    dense_body = sum(chunk.weight * chunk.cosine for chunk in chunks) if chunks else None
+    dense_body = sum(chunk.weight * chunk.likeness for chunk in chunks) if chunks else None
     threshold = scoring.dense_threshold(evidence.memories, len(prompt.windows))
     best = max(dense_metadata or 0.0, dense_body or 0.0)
     return Signals(dense_metadata, dense_body, scoring.calibrated_dense(best, threshold), chunks=chunks)
+
+
+def _chunk(passage: Passage, window: int, weight: float) -> ChunkSignal:
+    row, cosine = passage.row, max(0.0, passage.cosines[window])
+    return ChunkSignal(
+        row.text, row.heading, row.line_start, row.line_end, cosine, weight, passage.likenesses[window]
+    )
 
 
 # --- verdicts -------------------------------------------------------------------------------------------

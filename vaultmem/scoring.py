@@ -21,26 +21,66 @@ DEFAULT_MIN_SCORE = 0.5
 DENSE_WEIGHT = 0.7
 LEXICAL_WEIGHT = 0.3
 
+LEXICAL_CANDIDATES = 50
+"""Memories that the lexical store proposes."""
+DENSE_CANDIDATES = 100
+"""Texts that the dense store proposes for each window: it ranks by cosine, which favours the query's language."""
+MOST_WINDOWS = 4
+"""Windows of a prompt that are read, which bounds the time that embedding takes."""
+WINDOW_CHARS = 600
+"""Longest window: well under the 512 tokens that the bundled model sees, in either language."""
+PROMPT_CHARS = 60_000
+"""Of a longer prompt the middle is left out."""
+SHORT_NUMBER = 2
+"""A number of so many digits (a choice from a list) says nothing."""
+HIT_DEVIATIONS = 4.0
+"""Standard deviations of strangers by which a typical hit must stand out of them; a model that does not reach
+this in a pair of languages (one that never learned Chinese) gets a scale on which little looks like a hit."""
+
 BODY_WEIGHTS = (0.65, 0.25, 0.10)
 """Of the best body chunks of a note; renormalised when it has fewer."""
 
-DENSE_THRESHOLD = 0.32
-"""Centred cosine from which a memory is worth a hint, in a vault of REFERENCE_SIZE memories."""
-SIZE_SLOPE = 0.02
+DENSE_THRESHOLD = 0.75
+"""Likeness from which a memory is worth a hint, in a vault of REFERENCE_SIZE memories; see `calibration`."""
+SIZE_SLOPE = 0.07
 """Growth of the threshold with ln(memories): the best of many strangers looks better than the best of few."""
 REFERENCE_SIZE = 200
 SMALLEST_SIZE = 10
-DENSE_RANGE = 0.15
-"""Centred cosine above the threshold within which tanh saturates."""
+DENSE_RANGE = 0.33
+"""Likeness above the threshold within which tanh saturates."""
 AT_THRESHOLD = DEFAULT_MIN_SCORE / DENSE_WEIGHT
 """Calibrated dense value at the threshold: 5/7, so that 0.7 · 5/7 = 0.5."""
 
 K1 = 1.2
 B = 0.75
-LEXICAL_FLOOR = 0.2
+LEXICAL_FLOOR = 0.1
 """Share of the attainable BM25 that a memory shares with a query by chance."""
 LEXICAL_ALONE_THRESHOLD = 0.4
 """Share of the attainable BM25 that is worth a hint when there are no vectors."""
+
+EXACT_IDENTIFIER = 0.5
+"""Bonus of a memory that carries an identifier which the prompt names: with it alone a hint."""
+EXACT_LEAD = 0.01
+"""By how much such a memory stands at least above every one that does not, and for each further identifier."""
+MOST_CARRIERS = 5
+"""An identifier in more memories than this tells none of them apart."""
+CARRIER_SHARE = 0.1
+"""Nor does one that more than this share of the memories carry (a small vault)."""
+MANY_IDENTIFIERS = 8
+"""A prompt that names more (a log, a diff) is about none in particular: a memory must carry two of them."""
+NAME_CHARS = 4
+"""Characters of an unmarked Chinese name; shorter runs are too often ordinary words."""
+MOST_NAME_CARRIERS = 3
+WEAK_LIKENESS = 0.5
+"""Share of the dense threshold that a memory must reach for a weak identifier to count."""
+
+PROJECT_BONUS = 0.03
+RECENCY_BONUS = 0.02
+RECENCY_DAYS = 30
+"""Age at which the recency bonus has shrunk to nothing."""
+BONUS_RANGE = 0.1
+"""Score above the threshold over which these two grow from nothing to their full size: they order hints and
+make none."""
 
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
@@ -60,7 +100,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChunkSignal:
-    """A body chunk that took part in a score: its centred cosine (0..1) and its weight in `dense_body`."""
+    """A body chunk that took part in a score: its centred cosine, likeness and weight in `dense_body`."""
 
     text: str
     heading: str
@@ -68,6 +108,7 @@ class ChunkSignal:
     line_end: int
     cosine: float
     weight: float
+    likeness: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +138,16 @@ def language(text: str) -> str:
     return "zh" if len(_CJK.findall(text)) > 0.5 * len(_LATIN_WORD.findall(text)) else "en"
 
 
+def share_of_small_bonuses(base: float) -> float:
+    """How much of the project and recency bonuses a memory gets: none below the threshold, all well above."""
+    return min(1.0, max(0.0, (base - DEFAULT_MIN_SCORE) / BONUS_RANGE))
+
+
+def recency(age_days: float) -> float:
+    """The full recency bonus at an age: largest when new, nothing from RECENCY_DAYS on."""
+    return RECENCY_BONUS * min(1.0, max(0.0, 1 - max(0.0, age_days) / RECENCY_DAYS))
+
+
 def total(dense: float | None, bm25: float | None, bonuses: Iterable[float] = ()) -> float:
     """The score of calibrated signals and bonuses, clipped to 0..1; 0 when no signal exists."""
     weighted = [(w, s) for w, s in ((DENSE_WEIGHT, dense), (LEXICAL_WEIGHT, bm25)) if s is not None]
@@ -114,16 +165,16 @@ def body_weights(chunks: int) -> tuple[float, ...]:
 
 
 def dense_threshold(memories: int, windows: int = 1) -> float:
-    """The centred cosine worth a hint among `memories` when a query is read in `windows` windows."""
+    """The likeness worth a hint among `memories` when a query is read in `windows` windows."""
     tries = max(memories, SMALLEST_SIZE) * windows
     return DENSE_THRESHOLD + SIZE_SLOPE * math.log(tries / REFERENCE_SIZE)
 
 
-def calibrated_dense(cosine: float, threshold: float) -> float:
-    """Centred cosine → 0..1: linear up to the threshold (5/7 there), then towards 1 by tanh."""
-    if cosine < threshold:
-        return max(0.0, cosine) / threshold * AT_THRESHOLD
-    return AT_THRESHOLD + (1 - AT_THRESHOLD) * math.tanh((cosine - threshold) / DENSE_RANGE)
+def calibrated_dense(likeness: float, threshold: float) -> float:
+    """Likeness → 0..1: linear up to the threshold (5/7 there), then towards 1 by tanh."""
+    if likeness < threshold:
+        return max(0.0, likeness) / threshold * AT_THRESHOLD
+    return AT_THRESHOLD + (1 - AT_THRESHOLD) * math.tanh((likeness - threshold) / DENSE_RANGE)
 
 
 def dense_alone(dense: float) -> float:

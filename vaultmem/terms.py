@@ -18,7 +18,7 @@ from functools import cache
 
 from vaultmem.data import read_words
 
-TERMS = "terms-1"
+TERMS = "terms-2"
 """Fingerprint of what this module makes of a text; a change means that the lexical store is built again."""
 
 METADATA_WEIGHT = 2
@@ -34,7 +34,7 @@ CJK = (
 _WORD = rf"[^\W{CJK}]"
 _PIECE = re.compile(
     rf"(?P<cjk>[{CJK}]+)"
-    rf"|(?P<piece>(?:(?<![\w/.-])(?:--?|\.{{0,2}}/|~/|\$|\.|@))?{_WORD}+(?:(?:::|[-./\\:@'’#=]){_WORD}+)*(?:\+\+|\#)?)"
+    rf"|(?P<piece>(?:(?<![\w/.-])(?:--?|\.{{0,2}}/|~/|\$|\.|@))?{_WORD}+(?:(?:::|:\\|[-./\\:@'’#]){_WORD}+)*(?:\+\+|\#)?)"
 )
 _PARTS = re.compile(rf"{_WORD}+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -49,10 +49,19 @@ def terms(text: str) -> list[str]:
 def query_terms(text: str) -> list[str]:
     """The distinct terms of a query in order, without stop words.
 
-    Chinese stop phrases (`怎么`, `为什么`) end a run, so that no pair is made across them.
+    Chinese stop phrases (`怎么`, `为什么`) end a run, so that no pair is made across them. A CJK character that is
+    left alone says too little beside other terms and counts only where there are none.
     """
     folded = _chinese_stops().sub(" ", unicodedata.normalize("NFKC", text))
-    return [term for term in dict.fromkeys(_terms(folded)) if term not in stop_words()]
+    found = [term for term in dict.fromkeys(_terms(folded)) if term not in stop_words()]
+    return [term for term in found if len(term) > 1 or term.isascii()] or found
+
+
+def whole_terms(text: str) -> frozenset[str]:
+    """Those terms of a text that are a whole with parts beside it (`src/app.py`)."""
+    pieces = (match["piece"] for match in _PIECE.finditer(unicodedata.normalize("NFKC", text)))
+    found = (list(_whole_and_parts(piece)) for piece in pieces if piece)
+    return frozenset(names[0] for names in found if len(names) > 1)
 
 
 def document_terms(name: str, description: str, tags: Iterable[str], body: str) -> Counter[str]:
