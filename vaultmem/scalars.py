@@ -15,7 +15,7 @@ _TIMESTAMP = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: ?Z| ?[-+]\d\d(?::?\d\d)?)?)?"
 )
 _NEVER_FIRST = frozenset("-?:,[]{}#&*!|>'\"%@`=<~")
-_NEVER_IN_FLOW = frozenset(",[]{}")
+_NEVER_IN_FLOW = frozenset(",[]{}:?")
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
@@ -46,7 +46,7 @@ def _is_plain(text: str, in_flow: bool) -> bool:
         return False
     if text.lower() in _GUESSED_WORDS or _NUMBER_LIKE.fullmatch(text):
         return False
-    if in_flow and (_NEVER_IN_FLOW & set(text) or ":" in text):
+    if in_flow and _NEVER_IN_FLOW & set(text):
         return False
     if text.startswith(("...", "---")) or "{{" in text:
         return False
