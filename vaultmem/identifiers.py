@@ -47,77 +47,6 @@ _SHAPES = re.compile(
     re.VERBOSE,
 )
 _FILE = re.compile(r"(?P<stem>[\w.-]*[a-z_][\w.-]*)\.(?P<end>[a-z][a-z0-9_]*)")
-_HOST_ENDS = frozenset(
-    [
-        "ai",
-        "app",
-        "cn",
-        "co",
-        "com",
-        "de",
-        "dev",
-        "edu",
-        "gov",
-        "info",
-        "io",
-        "jp",
-        "me",
-        "net",
-        "org",
-        "ru",
-        "site",
-        "tv",
-        "uk",
-        "us",
-        "xyz",
-    ]
-)
-_EVERYDAY = frozenset(
-    [
-        "e.g",
-        "i.e",
-        "a.m",
-        "p.m",
-        "node.js",
-        "vue.js",
-        "next.js",
-        "react.js",
-        "asp.net",
-        "readme.md",
-        "index.html",
-        "index.js",
-        "main.py",
-        "app.py",
-        "test.py",
-        "file.txt",
-        "package.json",
-        "config.json",
-        "file_name",
-        "user_name",
-        "/bin",
-        "/boot",
-        "/dev",
-        "/dev/null",
-        "/etc",
-        "/home",
-        "/lib",
-        "/mnt",
-        "/opt",
-        "/proc",
-        "/root",
-        "/sbin",
-        "/srv",
-        "/sys",
-        "/tmp",
-        "/usr",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/local",
-        "/usr/local/bin",
-        "/var",
-        "/var/log",
-    ]
-)
 _LOWER_CAMEL = re.compile(r"[a-z]{2,}(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+){2,}")
 _SYSTEM_NAMES = frozenset(errno.errorcode.values()) | {number.name for number in signal.Signals}
 _CODED = re.compile(
@@ -168,13 +97,13 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
 def is_identifier(piece: str) -> bool:
     """The piece, without spaces, has the shape of an identifier."""
     folded = piece.lower()
-    if folded in _EVERYDAY or len(folded) < _SHORT:
+    if folded in _everyday_names() or len(folded) < _SHORT:
         return False
     if _LOWER_CAMEL.fullmatch(piece) or piece in _SYSTEM_NAMES:
         return True
     file = _FILE.fullmatch(folded)
     if file and "/" not in folded:
-        return len(file["stem"]) > 1 and file["end"] not in _HOST_ENDS
+        return len(file["stem"]) > 1 and f".{file['end']}" not in _everyday_names()
     return _SHAPES.fullmatch(folded) is not None and not _is_round(folded)
 
 
@@ -195,6 +124,11 @@ def rare_names(text: str, frequencies: Mapping[str, int], memories: int) -> tupl
             if min(counts) > 0 and max(counts) <= scoring.MOST_NAME_CARRIERS:
                 found[pairs] = Identifier(name, pairs, True, scoring.MOST_NAME_CARRIERS)
     return tuple(name for name in found.values() if name.tells_apart(frequencies, memories))
+
+
+@cache
+def _everyday_names() -> frozenset[str]:
+    return frozenset(read_words("everyday_names.txt"))
 
 
 @cache
