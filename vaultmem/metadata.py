@@ -22,6 +22,9 @@ from vaultmem.yaml_errors import (
     EXPLICIT_TAG,
     KEY_IS_NO_TEXT,
     NESTED_TOO_DEEP,
+    NO_VALUE,
+    OPEN_BRACES,
+    OPEN_LIST,
     UNKNOWN_ALIAS,
     explain,
 )
@@ -182,6 +185,10 @@ class _Builder:
 
     def _in_plain_words(self, error: Any) -> BlockError:
         detail, line, column = explain(error, self._text)
+        if detail == NO_VALUE and self._open and self._open[-1][0].flow_style:
+            unclosed = self._open[-1][0]
+            character = self._text[unclosed.start_mark.index]
+            return self._error(unclosed, OPEN_BRACES if character == "{" else OPEN_LIST)
         return BlockError(Problem(Code.BAD_YAML, detail, line + FIRST_LINE, column + 1))
 
 
