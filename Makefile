@@ -39,8 +39,9 @@ snapshots: $(VENV)/.installed-dev ## accept the dashboard's screens as they look
 bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
 	$(BIN)/python -m pytest tests/benchmarks -s -q -p no:xdist $(PYTEST_ARGS)
 
-torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments (minutes)
-	VAULTMEM_KILLS=200 $(BIN)/pytest tests/engine -k kill -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
+torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments, and 100 random histories (minutes)
+	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 $(BIN)/pytest tests/engine/test_kill.py tests/engine/test_state_machine.py \
+	  -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
 
 clean: ## remove what make made: the venv, the demo, caches
 	rm -rf $(VENV) .demo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis \
