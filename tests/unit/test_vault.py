@@ -1,0 +1,522 @@
+"""The memory root on disk: what a scan sees, how notes are read, and how they are written without harm."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vaultmem import atomic, snapshot, vault
+from vaultmem.errors import (
+    ConcurrentChangeError,
+    EditRefusedError,
+    NoteNotFoundError,
+    RefusedError,
+    RootMissingError,
+)
+from vaultmem.notes import Code, digest_of
+from vaultmem.vault import FileStat, Vault
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "Vault" / ".obsidian").mkdir(parents=True)
+    (tmp_path / "Vault" / "Memories").mkdir()
+    return tmp_path / "Vault" / "Memories"
+
+
+def put(root: Path, path: str, text: str = "---\nid: x\n---\n") -> Path:
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+# --- scanning
+
+
+def test_a_scan_sees_every_note_with_its_state(root: Path) -> None:
+    for path in (
+        "a.md",
+        "2026/05/week2/缓存.MD",
+        "-dash.md",
+        "new\nline.md",
+        "a\\b.md",
+        "[x].md",
+        "trail .md",
+    ):
+        put(root, path)
+    found = Vault(root).scan()
+    assert set(found.files) == {
+        "a.md", "2026/05/week2/缓存.MD", "-dash.md", "new\nline.md", "a\\b.md", "[x].md", "trail .md",
+    }  # fmt: skip
+    assert found.files["a.md"] == FileStat.of((root / "a.md").stat())
+    assert (found.unknown, found.placeholders, found.scope) == ({}, (), None)
+
+
+def test_a_scan_leaves_out_what_is_no_note(root: Path) -> None:
+    put(root, "live.md")
+    for folder in (".trash", ".obsidian/plugins", ".git", ".stversions/2026", "a/.hidden"):
+        put(root, f"{folder}/n.md")
+    for name in (
+        "~syncthing~live.md.tmp",
+        "live.md~",
+        ".live.md.swp",
+        "live.md.crswap",
+        "._live.md",
+        "4913",
+        "x.txt",
+        ".md",
+    ):
+        put(root, name)
+    (root / "folder.md").mkdir()
+    os.mkfifo(root / "pipe.md")
+    assert set(Vault(root).scan().files) == {"live.md"}
+
+
+def test_a_scan_follows_no_link(root: Path, tmp_path: Path) -> None:
+    put(root, "a/n.md")
+    put(tmp_path / "outside", "o.md")
+    (root / "a" / "up").symlink_to("..", target_is_directory=True)
+    (root / "out").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (root / "file.md").symlink_to(tmp_path / "outside" / "o.md")
+    (root / "dangling.md").symlink_to("nowhere")
+    assert set(Vault(root).scan().files) == {"a/n.md"}
+    assert Vault(root).scan(["out/o.md", "file.md", "a/up/a/n.md", "out"]).files == {}
+
+
+def test_a_root_may_be_a_link_itself(root: Path, tmp_path: Path) -> None:
+    put(root, "n.md")
+    (tmp_path / "link").symlink_to(root)
+    assert set(Vault(tmp_path / "link").scan().files) == {"n.md"}
+
+
+def test_a_cloud_stub_is_a_placeholder_until_the_note_is_there(root: Path) -> None:
+    put(root, "a/.plan.md.icloud")
+    put(root, "a/.photo.jpg.icloud")
+    assert Vault(root).scan().placeholders == ("a/plan.md",)
+    assert Vault(root).scan(["a/plan.md"]).placeholders == ("a/plan.md",)
+    assert Vault(root).scan(["a/.plan.md.icloud"]).placeholders == ("a/plan.md",)
+    put(root, "a/plan.md")
+    assert Vault(root).scan().placeholders == ()
+
+
+def test_a_name_that_is_not_utf8_is_unknown_and_harms_nothing(root: Path) -> None:
+    put(root, "good.md")
+    for name in (b"bad\xff.md", b"dir\xfe"):
+        path = os.path.join(os.fsencode(root), name)
+        if name.endswith(b".md"):
+            with open(path, "wb") as file:
+                file.write(b"x")
+        else:
+            os.mkdir(path)
+    found = Vault(root).scan()
+    assert set(found.files) == {"good.md"}
+    assert set(found.unknown) == {"bad\\xff.md", "dir\\xfe"}
+    assert all(path.encode() and reason for path, reason in found.unknown.items())
+    assert Vault(root).scan([os.fsdecode(b"bad\xff.md")]).scope == ("bad\\xff.md",)
+
+
+def refuse(monkeypatch: pytest.MonkeyPatch, name: str, ending: str) -> None:
+    """Let a system call fail for paths with this ending."""
+    real = getattr(os, name)
+
+    def call(path: str, *rest: object, **options: object) -> object:
+        if os.fspath(path).rstrip("/").endswith(ending):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return real(path, *rest, **options)
+
+    monkeypatch.setattr(os, name, call)
+
+
+def test_a_folder_that_cannot_be_listed_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "open/a.md")
+    put(root, "locked/b.md")
+    refuse(monkeypatch, "scandir", "/locked")
+    for found in (Vault(root).scan(), Vault(root).scan(["locked", "open"])):
+        assert set(found.files) == {"open/a.md"}
+        assert found.unknown == {"locked": "permission denied"}
+
+
+def test_a_path_that_cannot_be_looked_at_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "locked/b.md")
+    refuse(monkeypatch, "lstat", "b.md")
+    assert Vault(root).scan(["locked/b.md"]).unknown == {"locked/b.md": "permission denied"}
+
+
+def test_some_paths_are_looked_at_alone(root: Path) -> None:
+    for path in ("a/1.md", "a/b/2.md", "c/3.md", ".trash/4.md", "text.txt"):
+        put(root, path)
+    found = Vault(root).scan(
+        ["a/", "gone.md", ".trash/4.md", "text.txt", "c/../c/3.md", "a/1.md/x.md", "nul\0.md"]
+    )
+    assert set(found.files) == {"a/1.md", "a/b/2.md"}
+    assert found.scope == (".trash/4.md", "a", "a/1.md/x.md", "gone.md", "nul\0.md", "text.txt")
+    assert found.unknown == {}
+
+
+@pytest.mark.parametrize("paths", [[""], ["."], ["/"], ["a.md", ""]])
+def test_the_root_among_the_paths_means_everything(root: Path, paths: list[str]) -> None:
+    put(root, "a.md")
+    put(root, "b.md")
+    found = Vault(root).scan(paths)
+    assert (set(found.files), found.scope) == ({"a.md", "b.md"}, None)
+
+
+def test_a_root_that_is_gone_or_no_folder_is_no_empty_vault(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(RootMissingError, match="no such file"):
+        Vault(tmp_path / "gone").scan()
+    with pytest.raises(RootMissingError, match="not a folder"):
+        Vault(put(tmp_path, "file")).scan(["a.md"])
+
+
+def test_a_root_that_cannot_be_listed_is_no_empty_vault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse(monkeypatch, "scandir", "/Memories")
+    with pytest.raises(RootMissingError, match="permission denied"):
+        Vault(root).scan()
+
+
+def test_a_root_that_is_swapped_during_the_scan_is_no_empty_vault(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(root, "a.md")
+    real = snapshot._Walk.folder
+
+    def swapping(walk: snapshot._Walk, prefix: str) -> None:
+        root.rename(tmp_path / "away")
+        root.mkdir()
+        real(walk, prefix)
+
+    monkeypatch.setattr(snapshot._Walk, "folder", swapping)
+    with pytest.raises(RootMissingError, match="replaced"):
+        Vault(root).scan()
+
+
+def test_a_folder_that_vanishes_during_the_scan_is_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "a/n.md")
+    real = os.scandir
+
+    def vanishing(path: str) -> Iterator[os.DirEntry[str]]:
+        if path.endswith("/a/"):
+            raise FileNotFoundError(errno.ENOENT, "gone")
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", vanishing)
+    found = Vault(root).scan()
+    assert (found.files, found.unknown) == ({}, {})
+
+
+# --- reading
+
+
+def test_a_note_is_read_with_the_state_of_its_bytes(root: Path) -> None:
+    file = put(root, "a/n.md", "---\nid: mem_1\n---\nbody")
+    note, state = Vault(root).read_note("a/n.md")
+    assert (note.id, note.path, state) == ("mem_1", "a/n.md", FileStat.of(file.stat()))
+    assert note.digest == digest_of(file.read_bytes())
+    assert Vault(root).stat("a/n.md") == state
+
+
+def test_a_note_that_is_gone_is_not_found(root: Path) -> None:
+    (root / "dir.md").mkdir()
+    os.mkfifo(root / "pipe.md")
+    put(root, "file.md")
+    for path in ("gone.md", "no/such/n.md", "dir.md", "pipe.md", "file.md/n.md"):
+        with pytest.raises(NoteNotFoundError):
+            Vault(root).read_note(path)
+        assert Vault(root).stat(path) is None
+
+
+def test_a_cloud_stub_is_an_unknown_note(root: Path) -> None:
+    put(root, ".n.md.icloud")
+    note, state = Vault(root).read_note("n.md")
+    assert ([p.code for p in note.problems], note.is_known, state) == ([Code.CLOUD_PLACEHOLDER], False, None)
+
+
+def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "n: odd.md")
+    refuse(monkeypatch, "open", "odd.md")
+    note, state = Vault(root).read_note("n: odd.md")
+    assert (note.problems[0].code, note.problems[0].detail) == (Code.UNREADABLE, "permission denied")
+    assert (note.is_known, state) == (False, None)
+
+
+def test_a_note_beyond_all_measure_is_unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "n.md", "x" * 100)
+    monkeypatch.setattr(vault, "READ_LIMIT_BYTES", 99)
+    assert Vault(root).read_note("n.md")[0].problems[0].code is Code.UNREADABLE
+
+
+def changing_reads(monkeypatch: pytest.MonkeyPatch, file: Path, times: int) -> list[int]:
+    """Let the file grow while it is read, so many times."""
+    real, reads = vault._read_once, list[int]()
+
+    def read(target: Path) -> tuple[bytes, FileStat, FileStat]:
+        data, before, _ = real(target)
+        if len(reads) < times:
+            file.write_text(f"{len(reads)}" * (len(reads) + 50), "utf-8")
+        reads.append(len(data))
+        return data, before, FileStat.of(target.stat())
+
+    monkeypatch.setattr(vault, "_read_once", read)
+    monkeypatch.setattr(vault, "READ_PAUSE_S", 0.0)
+    return reads
+
+
+def test_a_file_that_changes_under_the_reader_is_read_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(root, "n.md")
+    reads = changing_reads(monkeypatch, file, times=2)
+    data, state = Vault(root).read("n.md")
+    assert (data, state) == (b"1" * 51, FileStat.of(file.stat()))
+    assert len(reads) == 3
+
+
+def test_a_file_that_does_not_come_to_rest_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changing_reads(monkeypatch, put(root, "n.md"), times=99)
+    note, state = Vault(root).read_note("n.md")
+    assert (note.problems[0].code, note.is_known, state) == (Code.UNREADABLE, False, None)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/etc/passwd",
+        "../x.md",
+        "a/../../x.md",
+        "a//b.md",
+        "a/./b.md",
+        "a\0b.md",
+        ".trash/x.md",
+        "a/.b/x.md",
+    ],
+)
+def test_a_path_cannot_leave_the_root_or_enter_what_is_hidden(root: Path, path: str) -> None:
+    for act in (Vault(root).resolve, Vault(root).read, Vault(root).trash):
+        with pytest.raises(NoteNotFoundError):
+            act(path)
+    with pytest.raises(RefusedError):
+        Vault(root).create(path, b"x")
+    with pytest.raises(NoteNotFoundError):
+        Vault(root).replace(path, b"", b"x")
+
+
+def test_a_path_cannot_pass_a_link(root: Path, tmp_path: Path) -> None:
+    outside = put(tmp_path / "outside", "o.md", "secret")
+    (root / "ext").symlink_to(tmp_path / "outside", target_is_directory=True)
+    (root / "file.md").symlink_to(outside)
+    for path in ("ext/o.md", "file.md"):
+        with pytest.raises(NoteNotFoundError, match="link"):
+            Vault(root).read(path)
+        with pytest.raises(EditRefusedError, match="link"):
+            Vault(root).replace(path, b"secret", b"changed")
+        with pytest.raises(EditRefusedError, match="link"):
+            Vault(root).create(path, b"changed")
+    assert outside.read_text() == "secret"
+
+
+# --- replacing
+
+
+def test_a_replace_keeps_the_mode_and_leaves_nothing_behind(root: Path) -> None:
+    file = put(root, "n.md", "old")
+    file.chmod(0o640)
+    state = Vault(root).replace("n.md", b"old", b"new")
+    assert (file.read_bytes(), file.stat().st_mode & 0o777, state) == (
+        b"new",
+        0o640,
+        FileStat.of(file.stat()),
+    )
+    assert os.listdir(root) == ["n.md"]
+
+
+def test_a_replace_refuses_when_the_file_is_no_longer_what_was_read(root: Path) -> None:
+    file = put(root, "n.md", "edited by someone")
+    with pytest.raises(ConcurrentChangeError):
+        Vault(root).replace("n.md", b"old", b"new")
+    assert file.read_text() == "edited by someone"
+    file.unlink()
+    with pytest.raises(NoteNotFoundError):
+        Vault(root).replace("n.md", b"old", b"new")
+    assert os.listdir(root) == []
+
+
+def test_an_edit_at_the_last_moment_wins(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(root, "n.md", "old")
+    real = atomic._take_after
+
+    def edited_meanwhile(descriptor: int, target: Path) -> None:
+        real(descriptor, target)
+        file.write_text("edited meanwhile")
+
+    monkeypatch.setattr(atomic, "_take_after", edited_meanwhile)
+    with pytest.raises(ConcurrentChangeError):
+        Vault(root).replace("n.md", b"old", b"new")
+    assert (file.read_text(), os.listdir(root)) == ("edited meanwhile", ["n.md"])
+
+
+def test_a_write_protected_note_is_not_replaced(root: Path) -> None:
+    put(root, "n.md", "old").chmod(0o444)
+    with pytest.raises(RefusedError, match="write-protected"):
+        Vault(root).replace("n.md", b"old", b"new")
+
+
+def test_a_full_disk_leaves_the_note_alone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(root, "n.md", "old")
+
+    def full(descriptor: int, data: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(RefusedError, match="no space left"):
+        Vault(root).replace("n.md", b"old", b"new")
+    assert (file.read_text(), os.listdir(root)) == ("old", ["n.md"])
+
+
+def test_writers_of_one_note_wait_for_each_other(root: Path) -> None:
+    put(root, "n.md", "0")
+    outcomes: list[str] = []
+
+    def count_up() -> None:
+        for _ in range(20):
+            while True:
+                before, _ = Vault(root).read("n.md")
+                try:
+                    Vault(root).replace("n.md", before, str(int(before) + 1).encode())
+                    break
+                except ConcurrentChangeError:
+                    outcomes.append("again")
+
+    threads = [threading.Thread(target=count_up) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (root / "n.md").read_text() == "80"
+
+
+def test_a_stuck_writer_is_not_waited_for_without_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(root, "n.md", "old")
+    monkeypatch.setattr(atomic, "LOCK_WAIT_S", 0.0)
+    with atomic._folder_lock(root), pytest.raises(RefusedError, match="another process"):
+        Vault(root).replace("n.md", b"old", b"new")
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from vaultmem import atomic
+from vaultmem.vault import Vault
+atomic._take_after = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+Vault(Path(sys.argv[1])).replace("n.md", b"old", b"new")
+"""
+
+
+def test_a_killed_write_leaves_the_old_text_and_a_leftover_that_is_swept(root: Path) -> None:
+    put(root, "n.md", "old")
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    assert (root / "n.md").read_text() == "old"
+    assert len(os.listdir(root)) == 2
+    assert set(Vault(root).scan().files) == {"n.md"}
+    assert Vault(root).sweep_leftovers() == 0  # it could be a write that is under way
+    assert Vault(root).sweep_leftovers(older_than_s=0) == 1
+    assert os.listdir(root) == ["n.md"]
+
+
+# --- creating
+
+
+def test_a_new_note_never_takes_a_name_that_is_taken(root: Path) -> None:
+    paths = [Vault(root).create("2026/05/week2/n.md", text) for text in (b"1", b"2", b"3")]
+    assert paths == [f"2026/05/week2/{name}.md" for name in ("n", "n-2", "n-3")]
+    assert [(root / path).read_bytes() for path in paths] == [b"1", b"2", b"3"]
+    assert len(os.listdir(root / "2026/05/week2")) == 3
+
+
+def test_a_cloud_stub_takes_its_name_as_well(root: Path) -> None:
+    put(root, "a/.n.md.icloud")
+    assert Vault(root).create("a/n.md", b"x") == "a/n-2.md"
+
+
+def test_a_new_note_is_made_whole_where_hard_links_are_missing(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    assert [Vault(root).create("n.md", text) for text in (b"1", b"2")] == ["n.md", "n-2.md"]
+    assert sorted(os.listdir(root)) == ["n-2.md", "n.md"]
+
+
+def test_a_new_note_needs_a_root_and_a_notes_name(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(RootMissingError):
+        Vault(tmp_path / "gone").create("n.md", b"x")
+    with pytest.raises(RefusedError, match="no name for a note"):
+        Vault(root).create("n.txt", b"x")
+    put(root, "file.md")
+    with pytest.raises(RefusedError, match="not a folder"):
+        Vault(root).create("file.md/n.md", b"x")
+    with pytest.raises(RefusedError, match="too long"):
+        Vault(root).create("x" * 300 + ".md", b"x")
+
+
+# --- trash
+
+
+def test_a_note_goes_to_the_trash_of_its_vault_and_back(root: Path) -> None:
+    put(root, "a/n.md", "text")
+    trashed = Vault(root).trash("a/n.md")
+    assert trashed == root.parent / ".trash" / "n.md"
+    assert (trashed.read_text(), Vault(root).scan().files) == ("text", {})
+    (root / "a").rmdir()
+    Vault(root).restore(trashed, "a/n.md")
+    assert ((root / "a/n.md").read_text(), trashed.exists()) == ("text", False)
+
+
+def test_the_trash_keeps_both_of_two_notes_of_one_name(root: Path) -> None:
+    for folder in ("a", "b"):
+        put(root, f"{folder}/n.md", folder)
+        Vault(root).trash(f"{folder}/n.md")
+    trash = root.parent / ".trash"
+    assert {path.name: path.read_text() for path in trash.iterdir()} == {"n.md": "a", "n 2.md": "b"}
+
+
+def test_nothing_is_overwritten_by_a_restore(root: Path) -> None:
+    put(root, "n.md", "old")
+    trashed = Vault(root).trash("n.md")
+    put(root, "n.md", "new")
+    with pytest.raises(RefusedError, match="another file"):
+        Vault(root).restore(trashed, "n.md")
+    trashed.unlink()
+    with pytest.raises(NoteNotFoundError):
+        Vault(root).restore(trashed, "m.md")
+    assert (root / "n.md").read_text() == "new"
+
+
+def test_without_a_vault_there_is_no_trash(tmp_path: Path) -> None:
+    put(tmp_path, "n.md")
+    with pytest.raises(RefusedError, match="no Obsidian vault"):
+        Vault(tmp_path).trash("n.md")
+    assert (tmp_path / "n.md").exists()
+
+
+def test_what_is_gone_cannot_be_trashed(root: Path) -> None:
+    with pytest.raises(NoteNotFoundError):
+        Vault(root).trash("gone.md")
+
+
+def test_a_root_has_an_identity_of_its_own(root: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    assert Vault(root).identity() == Vault(root).identity() != Vault(other).identity()
