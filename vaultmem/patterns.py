@@ -43,11 +43,9 @@ class Pattern:
     def forms(self) -> tuple[str, ...]:
         """Return the alternatives that are searched for, so that "é" is found as one code point or two."""
         composed = unicodedata.normalize("NFC", self.text)
-        if self.is_fixed:
-            forms = (composed, unicodedata.normalize("NFD", self.text), self.text)
-        else:
-            forms = (_in_either_form(composed), self.text)
-        return tuple(dict.fromkeys(forms))
+        if not self.is_fixed:
+            return tuple(dict.fromkeys((_in_either_form(composed), self.text)))
+        return tuple(dict.fromkeys((composed, unicodedata.normalize("NFD", self.text), self.text)))
 
     def compiled(self) -> tuple[re.Pattern[str], ...]:
         """Return the alternatives for Python's `re`; raises UsageError with its words for what it cannot read."""
@@ -61,10 +59,12 @@ class Pattern:
 
 
 def bad_expression(words: str, program: str) -> UsageError:
-    """Return the error for a text that `program` cannot read as a regular expression."""
+    """Return the error for a text that `program` cannot read as a regular expression, in its own words."""
+    lines = [line.strip() for line in words.splitlines() if line.strip()]
+    reasons = [line.removeprefix("error: ") for line in lines if line.startswith("error: ")]
     return UsageError(
-        f"not a regular expression ({program}): {words}",
-        advice="correct it, or use --fixed to search for the text itself",
+        f"{program} cannot read this regular expression: {(reasons or lines or [words])[-1 if reasons else 0]}",
+        advice="correct it, or use --fixed to search for the text as it is",
     )
 
 
