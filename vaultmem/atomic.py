@@ -6,7 +6,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import secrets
 import stat as stat_modes
 import time
 from collections.abc import Callable, Iterator
@@ -109,7 +108,7 @@ def _claim(source: Path, target: Path) -> bool:
 def _temporary(folder: Path, mode: int) -> Iterator[tuple[int, Path]]:
     """Open a new temporary file in a folder; whatever is left of it afterwards is deleted."""
     # The name does not contain the note's, which may already be as long as names can be.
-    path = folder / f"{_PREFIX}{secrets.token_hex(8)}{_SUFFIX}"
+    path = folder / f"{_PREFIX}{os.urandom(8).hex()}{_SUFFIX}"
     descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
     try:
         yield descriptor, path

@@ -74,15 +74,17 @@ class Fields:
 
     def find(self, name: str) -> Resolved | None:
         """Return the value of a key, looking through merge keys (`<<`) when it is not written out."""
-        pending, seen = [self], set[int]()
+        if entry := self.entry(name):
+            return resolve(entry.value)
+        pending, seen = self._bases(), set[int]()
         while pending:
-            fields = pending.pop(0)
-            if id(fields) in seen:  # bases that name each other many times must not cost many looks
+            base = pending.pop(0)
+            if id(base) in seen:  # bases that name each other many times must not cost many looks
                 continue
-            seen.add(id(fields))
-            if entry := fields.entry(name):
+            seen.add(id(base))
+            if entry := base.entry(name):
                 return resolve(entry.value)
-            pending[:0] = fields._bases()
+            pending[:0] = base._bases()
         return None
 
     def _bases(self) -> list[Fields]:
