@@ -72,7 +72,8 @@ class HashingEmbedder:
             for feature in _features(text):
                 code = int.from_bytes(blake2b(feature.encode("utf-8", "replace"), digest_size=8).digest())
                 row[code % self.size] += 1.0 if code >> 63 else -1.0
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
 
 def _features(text: str) -> Iterator[str]:

@@ -10,11 +10,12 @@ finding) and `bag` (stored, for exact counts, because Tantivy does not hand out 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import StoreError
 
@@ -30,8 +31,14 @@ WRITER_HEAP_BYTES = 20_000_000
 WRITER_THREADS = 1
 """One thread: each commit makes one segment, and the same edits make the same index."""
 
+FILES_IN_ORDER = 80
+"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
+
 _STAMP_FILE = "store.json"
+_STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
+_FIELDS = ("note_key", "version", "length", "terms", "bag")
 _BAG_SEPARATOR = "\n"
+_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +63,8 @@ class LexicalHit:
 class LexicalStore:
     """The index in `folder`. A reader sees each commit of the writer, in whatever process.
 
-    One instance belongs to one thread at a time. Every method raises StoreError when the folder is torn or foreign.
-    No lock is held between calls; that there is one writer at a time is the caller's promise.
+    Threads may share an instance. Every method raises StoreError when the folder is torn or foreign. No lock is held
+    between calls; that there is one writer at a time is the caller's promise.
     """
 
     def __init__(self, folder: Path, *, writable: bool) -> None:
@@ -66,10 +73,7 @@ class LexicalStore:
         with _failures(folder):
             self._index = _open_index(folder, writable)
             self._schema = self._index.schema
-        self._seen: tuple[int, int, int] | None = None
-        self._searcher: tantivy.Searcher | None = None
-        self._frequencies: dict[str, int] = {}
-        self._statistics: tuple[int, int] | None = None
+        self._view: _View | None = None
 
     def add(self, docs: Sequence[LexicalDoc]) -> None:
         """Add these documents in one commit."""
@@ -96,9 +100,7 @@ class LexicalStore:
         with self._writing() as writer:
             for note_key in note_keys:
                 # By term an integer is taken for a signed one and matches nothing; a query knows the schema.
-                writer.delete_documents_by_query(
-                    tantivy.Query.term_query(self._schema, "note_key", note_key)
-                )
+                writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "note_key", note_key))
 
     def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]:
         """Return the documents that hold at least one of `terms`, by Tantivy's own BM25, best first."""
@@ -109,7 +111,8 @@ class LexicalStore:
             return []
         with _failures(self._folder):
             should = [(tantivy.Occur.Should, self._term_query(term)) for term in wanted]
-            return self._hits(tantivy.Query.boolean_query(should), wanted, limit)
+            searcher = self._newest().searcher
+            return _hits(searcher, tantivy.Query.boolean_query(should), wanted, limit)
 
     def read(self, note_keys: Collection[int], terms: Sequence[str]) -> list[LexicalHit]:
         """Return every document of these notes with its counts of `terms`, ordered by note_key."""
@@ -119,106 +122,120 @@ class LexicalStore:
             return []
         with _failures(self._folder):
             query = tantivy.Query.term_set_query(self._schema, "note_key", sorted(set(note_keys)))
-            limit = max(1, self._fresh().num_docs)
-            hits = self._hits(query, list(dict.fromkeys(terms)), limit)
+            searcher = self._newest().searcher
+            hits = _hits(searcher, query, list(dict.fromkeys(terms)), _count(searcher, query))
         return sorted(hits, key=lambda hit: (hit.note_key, hit.digest))
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return how many live documents hold each term; deleted ones never count."""
         with _failures(self._folder):
-            searcher = self._fresh()
+            view = self._newest()
             for term in terms:
-                if term not in self._frequencies:
-                    self._frequencies[term] = searcher.search(self._term_query(term), 1).count
-            return {term: self._frequencies[term] for term in terms}
+                if term not in view.frequencies:
+                    # `doc_freq` would count deleted documents until a merge; a search does not.
+                    view.frequencies[term] = _count(view.searcher, self._term_query(term))
+            return {term: view.frequencies[term] for term in terms}
 
     def statistics(self) -> tuple[int, int]:
         """Return (live documents, sum of their lengths in terms)."""
         import tantivy
 
         with _failures(self._folder):
-            searcher = self._fresh()
-            if self._statistics is None:
+            view = self._newest()
+            if view.statistics is None:
                 total = {"total": {"sum": {"field": "length"}}}
-                result = searcher.aggregate(tantivy.Query.all_query(), total)
-                self._statistics = (searcher.num_docs, int(result["total"]["value"] or 0))
-            return self._statistics
+                result = view.searcher.aggregate(tantivy.Query.all_query(), total)
+                view.statistics = (view.searcher.num_docs, int(result["total"]["value"] or 0))
+            return view.statistics
 
     def versions(self) -> dict[tuple[int, str], int]:
-        """Return every (note_key, digest) that is in the store, with how many documents it has (one, if all is well)."""
+        """Return every (note_key, digest) that is in the store, with how many documents it has."""
         import tantivy
 
         with _failures(self._folder):
             # The filter makes the counts those of live documents; without it deleted ones are listed too.
-            listed = self._fresh().terms_with_prefix("version", "", tantivy.Query.all_query(), None)
+            listed = self._newest().searcher.terms_with_prefix("version", "", tantivy.Query.all_query(), None)
         return {_parse_version(version): count for version, count in listed}
 
     def count(self) -> int:
         """Return the number of live documents."""
         with _failures(self._folder):
-            return int(self._fresh().num_docs)
+            return int(self._newest().searcher.num_docs)
 
     def size_bytes(self) -> int:
         """Return what the folder takes on disk."""
-        return sum(_size(path) for path in self._folder.rglob("*"))
+        with _failures(self._folder):
+            return sum(_size(path) for path in self._folder.iterdir())
 
     def maintain(self, *, force: bool = False) -> None:
-        """Let pending merges finish and remove files that nothing needs any more."""
-        with self._writing() as writer:
-            writer.garbage_collect_files()
+        """Remove files that nothing needs; without `force` only when there are many. Merges never wait for this."""
+        self._check_writable()
+        with _failures(self._folder):
+            if force or len(list(self._folder.iterdir())) > FILES_IN_ORDER:
+                writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
+                writer.garbage_collect_files()
+                writer.wait_merging_threads()
 
     def close(self) -> None:
-        """Let go of the index; the store cannot be used afterwards."""
-        self._searcher = None
+        """Let go of the open files; a store that is asked again opens them again."""
+        self._view = None
+
+    def _check_writable(self) -> None:
+        if not self._writable:
+            raise StoreError(f"the lexical store {self._folder} was opened for reading only")
 
     @contextmanager
     def _writing(self) -> Iterator[tantivy.IndexWriter]:
-        if not self._writable:
-            raise StoreError(f"the lexical store {self._folder} was opened for reading only")
+        """One commit. Tantivy's own lock is held no longer than this, and it dies with the process."""
+        self._check_writable()
         with _failures(self._folder):
             writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
             try:
                 yield writer
                 writer.commit()
             finally:
+                # Without this a merge is abandoned and begun again at each commit, and its files stay.
                 writer.wait_merging_threads()
 
-    def _fresh(self) -> tantivy.Searcher:
-        seen = _commit_stamp(self._folder)
-        if self._searcher is None or seen != self._seen:
+    def _newest(self) -> _View:
+        """Return the view of the newest commit; finding out that nothing changed costs one stat."""
+        stamp = _commit_stamp(self._folder)
+        view = self._view
+        if view is None or view.stamp != stamp:
             self._index.reload()
-            self._searcher = self._index.searcher()
-            self._seen, self._frequencies, self._statistics = seen, {}, None
-        return self._searcher
+            view = self._view = _View(stamp, self._index.searcher())
+        return view
 
     def _term_query(self, term: str) -> tantivy.Query:
         import tantivy
 
         return tantivy.Query.term_query(self._schema, "terms", _safe(term), "freq")
 
-    def _hits(self, query: tantivy.Query, terms: list[str], limit: int) -> list[LexicalHit]:
-        searcher = self._fresh()
-        found = searcher.search(query, min(limit, max(1, searcher.num_docs)), count=False)
-        needles = [(term, f"{_BAG_SEPARATOR}{_safe(term)} ") for term in terms]
-        return [_hit(searcher.doc(address), needles) for _, address in found.hits]
+
+@dataclass(slots=True)
+class _View:
+    """One commit, and what was counted in it."""
+
+    stamp: tuple[int, int, int]
+    searcher: tantivy.Searcher
+    frequencies: dict[str, int] = field(default_factory=dict)
+    statistics: tuple[int, int] | None = None
 
 
 def _open_index(folder: Path, writable: bool) -> tantivy.Index:
     import tantivy
 
-    stamp = folder / _STAMP_FILE
-    if writable and not stamp.exists() and not (folder / "meta.json").exists():
+    stamp, meta = folder / _STAMP_FILE, folder / "meta.json"
+    if writable and not stamp.exists() and not meta.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        index = tantivy.Index(_schema(), path=str(folder))
+        tantivy.Index(_schema(), path=str(folder))
         stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
-        return index
-    if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP:
+    fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])
+    if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != _FIELDS:
         raise StoreError(f"{folder} is not a lexical store of this version", advice=_ADVICE)
-    return tantivy.Index.open(str(folder))
-
-
-_STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
-_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
+    index = tantivy.Index.open(str(folder))
+    index.config_reader("manual")
+    return index
 
 
 def _schema() -> tantivy.Schema:
@@ -247,7 +264,21 @@ def _document(doc: LexicalDoc) -> tantivy.Document:
     return made
 
 
-def _hit(doc: tantivy.Document, needles: list[tuple[str, str]]) -> LexicalHit:
+def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
+    # A limit of 0 panics in Tantivy.
+    found: Any = searcher.search(query, 1, count=True)
+    return int(found.count)
+
+
+def _hits(
+    searcher: tantivy.Searcher, query: tantivy.Query, terms: Sequence[str], limit: int
+) -> list[LexicalHit]:
+    found = searcher.search(query, max(1, min(limit, searcher.num_docs)), count=False)
+    needles = [(term, f"{_BAG_SEPARATOR}{_safe(term)} ") for term in terms]
+    return [_hit(searcher.doc(address), needles) for _, address in found.hits]
+
+
+def _hit(doc: Any, needles: Sequence[tuple[str, str]]) -> LexicalHit:
     bag = bytes(doc.get_first("bag")).decode()
     counts: dict[str, int] = {}
     for term, needle in needles:
@@ -269,13 +300,14 @@ def _parse_version(version: str) -> tuple[int, str]:
 
 
 def _safe(term: str) -> str:
-    """Return `term` with what would break a token replaced: ASCII white space, and surrogates that UTF-8 cannot hold."""
-    if term.isascii() and " " not in term and "\n" not in term:
+    """Return `term` with what would break a token or the bag escaped, so that any text is one token."""
+    if _UNSAFE.search(term) is None:
         return term
-    return term.encode("utf-8", "backslashreplace").decode().translate(_WHITE_SPACE)
+    return _UNSAFE.sub(lambda found: f"\\{ord(found[0]):x};", term)
 
 
-_WHITE_SPACE = {ord(character): f"\\{ord(character):x}" for character in " \t\n\r\x0b\x0c"}
+_UNSAFE = re.compile("[\x00-\x20\\\\\ud800-\udfff]")
+"""Control characters and ASCII space, surrogates (UTF-8 cannot hold them), and the backslash that escapes them."""
 
 
 def _commit_stamp(folder: Path) -> tuple[int, int, int]:

@@ -1,0 +1,114 @@
+"""The rows of the dense store as values, and the way between them and Arrow tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from vaultmem.errors import StoreError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+
+class Part(StrEnum):
+    """What of a note a row embeds."""
+
+    METADATA = "metadata"
+    BODY = "body"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseRow:
+    """One embedded text of one version of a note. `vector` is (d,) float32, centred and of unit length."""
+
+    note_key: int
+    digest: str
+    part: Part
+    ordinal: int
+    heading: str
+    line_start: int
+    line_end: int
+    text: str
+    text_hash: str
+    lang: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class DenseHit:
+    """A row near the query. `cosine` is exact, from -1 to 1."""
+
+    note_key: int
+    digest: str
+    text_hash: str
+    cosine: float
+
+
+HIT_COLUMNS = ("note_key", "digest", "text_hash", "_distance")
+"""What a search has to select for `hits`."""
+
+_PARTS = {part.value: part for part in Part}
+
+
+def in_order(row: DenseRow) -> tuple[int, str, bool, int]:
+    """Sort key: by note, version, metadata before body, ordinal."""
+    return row.note_key, row.digest, row.part is not Part.METADATA, row.ordinal
+
+
+def schema(dimension: int) -> pa.Schema:
+    """Return the table's schema for vectors of `dimension` values."""
+    import pyarrow as pa
+
+    texts = ("digest", "part", "heading", "text", "text_hash", "lang")
+    small = ("ordinal", "line_start", "line_end")
+    types = {"note_key": pa.int64(), "vector": pa.list_(pa.float32(), dimension)}
+    types |= dict.fromkeys(texts, pa.string()) | dict.fromkeys(small, pa.int32())
+    return pa.schema([(name, types[name]) for name in DenseRow.__slots__])
+
+
+def to_arrow(rows: Sequence[DenseRow], dimension: int) -> pa.Table:
+    """Return the rows as a table; StoreError when a vector has another dimension."""
+    import numpy as np
+    import pyarrow as pa
+
+    if any(np.shape(row.vector) != (dimension,) for row in rows):
+        raise StoreError(f"a vector of another length than {dimension} does not fit the dense store")
+    matrix = np.stack([row.vector for row in rows]).astype(np.float32, copy=False)
+    fields = schema(dimension)
+    columns = [
+        pa.array([getattr(row, name) for row in rows], fields.field(name).type) for name in fields.names[:-1]
+    ]
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), dimension)
+    return pa.Table.from_arrays([*columns, vectors], schema=fields)
+
+
+def from_arrow(table: pa.Table) -> list[DenseRow]:
+    """Return the rows of a whole table, in the table's order."""
+    columns = [table[name].to_pylist() for name in DenseRow.__slots__[:-1]]
+    columns[2] = [_PARTS[part] for part in columns[2]]
+    return list(map(DenseRow, *columns, matrix(table["vector"])))
+
+
+def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
+    """Return a column of vectors as (n, d) float32."""
+    import numpy as np
+
+    values = column.combine_chunks()
+    flat = np.asarray(values.flatten(), dtype=np.float32)
+    return flat.reshape(len(column), column.type.list_size)
+
+
+def hits(table: pa.Table) -> list[DenseHit]:
+    """Return search results; a row without a direction (zero vector) has no cosine and is left out."""
+    keys, digests, texts, distances = (table[name].to_pylist() for name in HIT_COLUMNS)
+    return [
+        DenseHit(key, digest, text, 1.0 - distance)
+        for key, digest, text, distance in zip(keys, digests, texts, distances, strict=True)
+        if distance is not None and not math.isnan(distance)
+    ]
