@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vaultmem.errors import UsageError
 
-PATTERN_CHARS = 4000
+PATTERN_CHARS = 30_000  # an argument of a program holds 128 KiB
 
 _BLANK_FORM = "give a word, a phrase or a regular expression"
 _REGEX_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[^\x00-\x7f]", re.DOTALL)

@@ -32,7 +32,8 @@ from vaultmem.patterns import Pattern, bad_expression
 __all__ = ["Match", "Matches", "find_rg", "search"]
 
 LINE_BYTES = 4000  # of a line, as rg prints it
-LOOK_UP_BYTES = 1_048_576  # of a longer line, to find where in it the match lies
+HEAD_BYTES = 16_384  # of a longer line, to find where in it the match lies
+LOOK_UP_BYTES = 1_048_576  # of one whose match lies further on
 TIMED_OUT = 99  # no exit code of rg
 WARNINGS_SHOWN = 5
 TOO_LONG = "the search took too long and was stopped: some notes were not searched"
@@ -147,6 +148,8 @@ def _by_ripgrep(program: str, asked: _Asked) -> Matches:
         warnings.insert(0, TOO_LONG)
     elif code == 2 and not hits:
         _demand_valid(program, asked.pattern)
+    elif code not in (0, 1, 2):
+        raise _NoRipgrepError(f"it ended with {code}")
     texts = _texts(program, asked, hits)
     return Matches(
         tuple(hit.match(text) for hit, text in zip(hits, texts, strict=True)), _few(warnings), "rg"
@@ -181,9 +184,9 @@ def _run(command: Sequence[str], asked: _Asked, errors: IO[bytes]) -> tuple[list
             raise
         finally:
             timer.cancel()
-    if is_late.is_set():
-        return hits, TIMED_OUT
-    return hits, max(code, 0)
+    if len(hits) == asked.limit:
+        return hits, 0
+    return hits, TIMED_OUT if is_late.is_set() else code
 
 
 def _started(command: Sequence[str], folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -219,6 +222,7 @@ def _demand_valid(program: str, pattern: Pattern) -> None:
 
 
 def _complains(program: str, flags: Sequence[str]) -> str:
+    """Return rg's words for an empty input, "" when it takes the flags."""
     command = [program, *flags, "--", "-"]
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     words = ended.stderr.decode("utf-8", "replace").strip().removeprefix("rg: ")
@@ -251,39 +255,40 @@ def _printed(stream: IO[bytes]) -> Iterator[FoundLine]:
 
 
 def _texts(program: str, asked: _Asked, hits: Sequence[Hit]) -> list[str]:
-    """Return what is shown of each hit's line: all of a short one, else the surroundings of its first match."""
+    """Return what is shown of each hit's line: all of a short one, else what is around its first match."""
     texts = [excerpt(hit.line.text, None) for hit in hits]
     long = [number for number, hit in enumerate(hits) if len(hit.line.text.rstrip("\r")) > TEXT_CHARS]
-    heads = [hits[number].line.text.encode("utf-8") for number in long]
+    heads = [_head(asked.root, hits[number].line, HEAD_BYTES) for number in long]
     spans = _spans(program, asked.pattern, heads)
     for number, head, span in zip(long, heads, spans, strict=True):
-        line = hits[number].line
-        if span is None and line.is_cut and time.monotonic() < asked.deadline:
-            head = _head_of(asked.root / line.path, line.offset)
+        if span is None and len(head) == HEAD_BYTES and time.monotonic() < asked.deadline:
+            head = _head(asked.root, hits[number].line, LOOK_UP_BYTES)
             span = _spans(program, asked.pattern, [head])[0]
         if span is not None:
-            texts[number] = _around(head, span, line.is_cut)
+            texts[number] = _around(head, span, is_cut=len(head) in (HEAD_BYTES, LOOK_UP_BYTES))
     return texts
 
 
-def _around(head: bytes, span: tuple[int, int], is_cut: bool) -> str:
+def _around(head: bytes, span: tuple[int, int], *, is_cut: bool) -> str:
     start, end = (len(head[:place].decode("utf-8", "replace")) for place in span)
-    text = head.decode("utf-8", "replace")
-    shown = excerpt(text, (start, end))
-    return shown if shown.endswith("…") or not is_cut else shown[: TEXT_CHARS - 1] + "…"
+    shown = excerpt(head.decode("utf-8", "replace"), (start, end))
+    return shown[: TEXT_CHARS - 1] + "…" if is_cut and not shown.endswith("…") else shown
 
 
-def _head_of(path: Path, offset: int) -> bytes:
-    """Return the first MiB of the line at `offset`, or nothing for UTF-16, where rg counts in its own translation."""
+def _head(root: Path, line: FoundLine, size: int) -> bytes:
+    """Return a line's first `size` bytes, from its file when rg printed less."""
+    printed = line.text.encode("utf-8")
+    if not line.is_cut:
+        return printed
     try:
-        with path.open("rb") as file:
+        with (root / line.path).open("rb") as file:
             mark = file.read(3)
             if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                return b""
-            file.seek(offset + (3 if mark == codecs.BOM_UTF8 else 0))
-            return file.read(LOOK_UP_BYTES).split(b"\n", 1)[0]
+                return printed  # rg counts in its own translation
+            file.seek(line.offset + (3 if mark == codecs.BOM_UTF8 else 0))
+            return file.read(size).split(b"\n", 1)[0]
     except OSError:
-        return b""
+        return printed
 
 
 def _spans(program: str, pattern: Pattern, lines: Sequence[bytes]) -> list[tuple[int, int] | None]:
