@@ -40,6 +40,7 @@ TOO_LONG = "the search took too long and was stopped: some notes were not search
 
 _RECORD = re.compile(rb"(\d+)([:-])(\d+)[:-]")
 _FOUND_AT = re.compile(rb"^(\d+):(\d+):(.*)$", re.MULTILINE)
+_WORDY = re.compile(r" \(os error \d+\)$|(?<=: )IO error for operation on .*?: (?=[^:]*$)")
 _CUT_MARK = b" [... omitted end of long line]"
 _FLAGS = (
     "--no-config",
@@ -88,6 +89,8 @@ def search(
     wanted = Pattern.of(pattern, is_fixed=fixed, ignores_case=ignore_case)
     if not root.is_dir():
         raise RootMissingError(f"the memory root {root} is not a folder", advice="check --root")
+    if not os.access(root, os.R_OK | os.X_OK):
+        raise RootMissingError(f"the memory root {root} cannot be read", advice="check its permissions")
     if limit < 1:
         return Matches((), (), "none")
     program = find_rg() if rg == "auto" else rg
@@ -195,20 +198,13 @@ def _started(command: Sequence[str], folder: Path, errors: IO[bytes]) -> subproc
             command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors
         )
     except OSError as error:
-        if not os.access(folder, os.R_OK | os.X_OK):
-            raise RootMissingError(
-                f"the memory root {folder} cannot be read", advice="check its rights"
-            ) from error
         raise _NoRipgrepError(error.strerror or str(error)) from error
 
 
 def _complaints(output: bytes) -> list[str]:
+    """Return rg's lines of error as `path: reason`."""
     lines = output.decode("utf-8", "replace").splitlines()
-    return [
-        re.sub(r" \(os error \d+\)$", "", line).removeprefix("rg: ").removeprefix("./")
-        for line in lines
-        if line
-    ]
+    return [_WORDY.sub("", line.removeprefix("rg: ").removeprefix("./")) for line in lines if line.strip()]
 
 
 def _demand_valid(program: str, pattern: Pattern) -> None:

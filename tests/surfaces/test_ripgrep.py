@@ -395,14 +395,18 @@ def test_a_program_that_cannot_start_is_replaced_and_named(tmp_path: Path) -> No
 def test_an_unreadable_note_is_a_warning_beside_the_matches(tmp_path: Path) -> None:
     root = tmp_path / "root"
     put(root, "a.md", "needle\n")
-    complaint = "echo 'rg: ./2026/no.md: Permission denied (os error 13)' >&2"
+    complaint = (
+        "echo 'rg: ./2026/no.md: Permission denied (os error 13)' >&2;"
+        "echo 'rg: ./dir: IO error for operation on ./dir: Permission denied (os error 13)' >&2"
+    )
     wrapped = program(
         tmp_path, f'case "$*" in *"-- ./") {complaint}; "{RG}" "$@"; exit 2;; esac; exec "{RG}" "$@"'
     )
+    denied = ("2026/no.md: Permission denied", "dir: Permission denied")
     found = search(root, "needle", rg=wrapped)
-    assert (places(found), found.warnings) == ([("a.md", 1)], ("2026/no.md: Permission denied",))
+    assert (places(found), found.warnings) == ([("a.md", 1)], denied)
     found = search(root, "nothing", rg=wrapped)
-    assert (found.matches, found.warnings) == ((), ("2026/no.md: Permission denied",))
+    assert (found.matches, found.warnings) == ((), denied)
 
 
 @pytest.mark.skipif(RG is None, reason="no rg here")
