@@ -54,7 +54,9 @@ _CODED = re.compile(
     r"\s*(?:code|number|no\.|码|号)?\s*[:：#=]?\s*(?P<number>[0-9]{3,4})(?![0-9])",
     re.IGNORECASE,
 )
-_PIECE = re.compile(rf"(?<![\w/.@\\-])(?:--?|\.{{0,2}}/|~/|_)?{_WORD}[^\s{CJK}\"'`,;()<>{{}}\[\]]*")
+_PIECE = re.compile(
+    rf"(?<![^\W{CJK}])(?<![/.@\\-])(?:--?|\.{{0,2}}/\.?|~/\.?|_)?{_WORD}[^\s{CJK}\"'`,;()<>{{}}\[\]]*"
+)
 _QUOTED = re.compile(r"`([^`\n]{2,80})`|《([^》\n]{2,40})》|「([^」\n]{3,40})」|『([^』\n]{3,40})』")
 _CALL = re.compile(r"(?<![\w.])([a-z][a-z0-9]{3,})\(\)", re.IGNORECASE)
 
@@ -91,7 +93,10 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
     calls = _CALL.findall(folded)
     named = [Identifier(name, _terms_of(name), len(name) < _SHORT) for name in quoted]
     named += [Identifier(name, _terms_of(name), name.isdigit()) for name in (*pieces, *calls, *numbers)]
-    return tuple({item.terms: item for item in reversed(named) if item.terms}.values())[::-1]
+    first: dict[tuple[str, ...], Identifier] = {}
+    for name in named:
+        first.setdefault(name.terms, name)
+    return tuple(name for name in first.values() if name.terms)
 
 
 def is_identifier(piece: str) -> bool:

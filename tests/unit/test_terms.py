@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,5 +83,3 @@ def test_query_terms_are_distinct_terms_of_the_text(text: str) -> None:
     found = query_terms(text)
     assert len(found) == len(set(found))
     assert not set(found) & stop_words()
-
-
