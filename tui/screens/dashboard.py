@@ -85,7 +85,7 @@ class DashboardScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Header, tabs, the chosen one, keys."""
         yield TopBar(id="top-bar")
-        yield Tabs(*(Tab(_tab_label(at, tab), id=tab) for at, tab in enumerate(TABS, 1)), id="tabs")
+        yield Tabs(*(Tab(_tab_label(at, tab), id=f"tab-{tab}") for at, tab in enumerate(TABS, 1)), id="tabs")
         with ContentSwitcher(initial="overview-pane", id="panes"):
             yield OverviewPane(id="overview-pane")
             yield DiagnosticsPane(id="diagnostics-pane")
@@ -217,7 +217,7 @@ class DashboardScreen(Screen[None]):
         cast(OverviewPane, self.pane("overview")).show_tags(tags)
 
     def _label(self, tab: str, number: int) -> None:
-        self.query_one(f"#{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
+        self.query_one(f"#tab-{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
 
     # --- events
 
@@ -253,15 +253,16 @@ class DashboardScreen(Screen[None]):
 
     def action_tab(self, tab: str) -> None:
         """Go to a tab."""
-        self.query_one(Tabs).active = tab
+        self.query_one(Tabs).active = f"tab-{tab}"
         self._enter(tab)
 
     @on(Tabs.TabActivated)
     def _tab_activated(self, event: Tabs.TabActivated) -> None:
         event.stop()
         switcher = self.query_one("#panes", ContentSwitcher)
-        if event.tab.id and switcher.current != f"{event.tab.id}-pane":
-            self._enter(event.tab.id)
+        tab = (event.tab.id or "").removeprefix("tab-")
+        if switcher.current != f"{tab}-pane":
+            self._enter(tab)
 
     def _enter(self, tab: str) -> None:
         self.query_one("#panes", ContentSwitcher).current = f"{tab}-pane"
