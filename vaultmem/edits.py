@@ -85,6 +85,25 @@ def compose_note(fields: Mapping[str, Value], body: str) -> bytes:
     return data
 
 
+def without_own_block(body: str) -> str:
+    """Drop a memory's metadata block at the head of a body: a client got it from `open` and sends it back.
+
+    Any other block stays: it has an `id`, or a `name` and a `description`, or it is part of the text.
+    """
+    data = _encode(body)
+    block = find_block(data)
+    if block is None or not block.is_closed:
+        return body
+    try:
+        tree = read_tree(data[block.start : block.end].decode())
+    except BlockError:
+        return body
+    is_memory = isinstance(tree, Fields) and (
+        tree.entry("id") or (tree.entry("name") and tree.entry("description"))
+    )
+    return data[block.body_start :].decode() if is_memory else body
+
+
 def diff(before: bytes, after: bytes, path: str) -> str:
     """Return the change as a unified diff; "" when there is none. Line ends are not shown."""
     old, new = (data.decode("utf-8", "replace").split("\n") for data in (before, after))

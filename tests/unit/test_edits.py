@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from vaultmem.edits import compose_note, diff, set_fields, set_id, set_status, set_tags
+from vaultmem.edits import compose_note, diff, set_fields, set_id, set_status, set_tags, without_own_block
 from vaultmem.errors import EditRefusedError
 from vaultmem.metadata import find_block
 from vaultmem.notes import Code, Status, normalise_tags, parse_note
@@ -301,6 +301,20 @@ def test_the_same_values_and_body_leave_the_bytes_alone() -> None:
 def test_a_body_may_look_like_a_block() -> None:
     body = "---\nid: not_me\n---\ntext\n"
     assert parse_note("n.md", set_fields(b"---\nid: x\n---\nold\n", {}, body=body)).body == body
+
+
+def test_a_memorys_own_block_is_dropped_from_a_body_and_any_other_stays() -> None:
+    assert without_own_block("---\nid: x\n---\n\n# Title\n") == "\n# Title\n"
+    assert without_own_block("\ufeff---\r\nname: n\r\ndescription: d\r\n---\r\ntext") == "text"
+    for body in (
+        "---\ntitle: x\n---\n",
+        "---\n",
+        "---\nid: [\n---\n",
+        "text\n---\nid: x\n---\n",
+        "",
+        "---\nname: n\n---\n",
+    ):
+        assert without_own_block(body) == body
 
 
 def test_a_list_of_another_name_is_not_replaced() -> None:
