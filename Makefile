@@ -37,7 +37,7 @@ snapshots: $(VENV)/.installed-dev ## accept the dashboard's screens as they look
 	$(BIN)/pytest tests/surfaces -k snapshot --snapshot-update $(PYTEST_ARGS)
 
 bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
-	$(BIN)/python -m pytest tests/benchmarks -s -q -p no:xdist $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -s -q -p no:xdist $(PYTEST_ARGS)
 
 torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments, and 100 random histories (minutes)
 	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 $(BIN)/pytest tests/engine/test_kill.py tests/engine/test_state_machine.py \
