@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from vaultmem.caches import Caches
+from vaultmem.errors import EngineError
 from vaultmem.lock import WriterLock, holder
 
 LOCK_WAIT_S = 5.0
@@ -22,7 +24,10 @@ class Access:
 
     def __init__(self, state_dir: Path, *, hold: bool) -> None:
         self.state_dir = state_dir
-        self._hold = hold
+        self._keeps_lock = hold
+        self._depth = 0
+        self._is_closed = False
+        self._process = os.getpid()
         self._lock = WriterLock(state_dir / "writer.lock")
         self._writing = threading.RLock()
         self._reading = threading.RLock()
@@ -42,7 +47,10 @@ class Access:
     def try_become_writer(self) -> bool:
         """Take the lock and keep it, if it is free; whether it is held now."""
         with self._writing:
-            return self._lock.try_acquire()
+            self._check_usable()
+            if self._lock.try_acquire():
+                self._keeps_lock = True
+            return self._lock.is_held
 
     @contextmanager
     def writer(self, timeout_s: float = LOCK_WAIT_S) -> Iterator[Caches]:
@@ -53,19 +61,23 @@ class Access:
             StoreError: the state dir cannot be used.
         """
         with self._writing:
-            was_held = self._lock.is_held
-            if not was_held:
-                self._lock.acquire(timeout_s)
+            self._check_usable()
+            self._lock.acquire(timeout_s)
+            self._depth += 1
             try:
-                if self._writer is not None and self._writer.catalog.is_detached:
-                    self._writer.close()
-                    self._writer = None
-                if self._writer is None:
-                    self._writer = Caches(self.state_dir, writable=True)
-                yield self._writer
+                yield self._opened_writer()
             finally:
-                if not self._hold and not was_held:
+                self._depth -= 1
+                if not (self._depth or self._keeps_lock):
                     self._let_go()
+
+    def _opened_writer(self) -> Caches:
+        if self._writer is not None and self._writer.catalog.is_detached:
+            self._writer.close()
+            self._writer = None
+        if self._writer is None:
+            self._writer = Caches(self.state_dir, writable=True)
+        return self._writer
 
     def _let_go(self) -> None:
         if self._writer is not None:
@@ -81,6 +93,7 @@ class Access:
             StoreError: there are none yet, or they cannot be read.
         """
         with self._reading:
+            self._check_usable()
             if self._reader is not None and self._reader.catalog.is_detached:
                 self.drop_reader()
             if self._reader is None:
@@ -97,5 +110,15 @@ class Access:
     def close(self) -> None:
         """Close every handle and release the lock."""
         with self._writing:
+            self._is_closed = True
             self._let_go()
         self.drop_reader()
+
+    def _check_usable(self) -> None:
+        """A thread that outlives `close` must not take the lock again; a forked child has no handles of its own."""
+        if self._is_closed:
+            raise EngineError("the engine was closed", advice="Open another one.")
+        if os.getpid() != self._process:
+            raise EngineError(
+                "the engine was opened by another process", advice="Open one of your own after a fork."
+            )

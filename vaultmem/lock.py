@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+import weakref
 from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
@@ -37,30 +38,51 @@ else:
         return True
 
 
+_LOCKS: weakref.WeakSet[WriterLock] = weakref.WeakSet()
+
+
+def _let_go_in_child() -> None:
+    """A forked child must neither think that it holds the parent's lock nor keep it after the parent's death."""
+    for lock in _LOCKS:
+        lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go_in_child)
+
+
 class WriterLock:
     """The writer's lock of one state dir, held or not. Not shared between threads without care of one's own."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        _LOCKS.add(self)
 
     @property
     def is_held(self) -> bool:
-        """This object holds the lock."""
-        return self._descriptor is not None
+        """This object holds the lock, and the lock is the one that others ask for: a deleted file locks nobody out."""
+        return self._descriptor is not None and _is_at(self._path, self._descriptor)
 
     def try_acquire(self, timeout_s: float = 0.0) -> bool:
         """Take the lock, waiting at most `timeout_s`; whether it is held now."""
         if self.is_held:
             return True
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        self.release()
         deadline = time.monotonic() + max(timeout_s, PROBE_GRACE_S)
-        while not _try_lock(descriptor, shared=False):
+        while not self._try_once():
             if time.monotonic() >= deadline:
-                os.close(descriptor)
                 return False
             time.sleep(RETRY_S)
+        return True
+
+    def _try_once(self) -> bool:
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
+        if not (_try_lock(descriptor, shared=False) and _is_at(self._path, descriptor)):
+            os.close(descriptor)
+            return False
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
@@ -85,6 +107,14 @@ class WriterLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """The open file is the one that lies at `path`."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.stat())
+    except OSError:
+        return False
 
 
 def holder(path: Path) -> int | None:
