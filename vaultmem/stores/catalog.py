@@ -9,9 +9,9 @@ SQLite's exceptions stay inside: a file that cannot be used raises StoreError.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
-import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,6 +26,7 @@ from vaultmem.vault import FileStat
 
 SCHEMA = 1
 BUSY_TIMEOUT_MS = 5_000
+_ADVICE = "Run `vaultmem doctor --repair`."
 KEYS_PER_QUERY = 500  # SQLite's oldest limit on variables is 999
 
 _TABLES = f"""
@@ -172,7 +173,7 @@ class Counts:
 
 
 class Catalog:
-    """The ledger at `path`; made when missing if `writable`. One connection per thread.
+    """The ledger at `path`; made when missing if `writable`. Threads may share it, but one at a time.
 
     Raises:
         StoreError: the file is torn, foreign, of another schema, or missing and not `writable`.
@@ -180,69 +181,40 @@ class Catalog:
 
     def __init__(self, path: Path, *, writable: bool) -> None:
         self._path = path
-        self._writable = writable
-        self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._connections_lock = threading.Lock()
+        self._admitted: tuple[tuple[int, int], int] | None = None
         with _as_store_error(path):
-            self._prepare(self._connection)
-            self._inode = path.stat().st_ino
+            self._connection = _connect(path, writable=writable)
+            try:
+                self._prepare(writable)
+                self._inode = path.stat().st_ino
+            except BaseException:
+                self.close()
+                raise
 
-    def _prepare(self, connection: sqlite3.Connection) -> None:
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if version == 0 and tables == 0 and self._writable:
-            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+    def _prepare(self, writable: bool) -> None:
+        version = self._connection.execute("PRAGMA user_version").fetchone()[0]
+        tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if version == 0 and tables == 0 and writable:
+            self._connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
         elif version != SCHEMA:
             raise StoreError(f"{self._path}: made by another version (schema {version}, expected {SCHEMA})")
 
-    @property
-    def _connection(self) -> sqlite3.Connection:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            mode = "rwc" if self._writable else "rw"  # a reader of a WAL file writes its shared-memory index
-            uri = f"{self._path.absolute().as_uri()}?mode={mode}"
-            connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
-            connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-            if self._writable:
-                connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(
-                "PRAGMA synchronous = FULL"
-            )  # what is vouched for must not outrun, nor lag, the stores
-            self._local.connection = connection
-            with self._connections_lock:
-                self._connections.append(connection)
-        return connection
-
     def close(self) -> None:
-        """Close every thread's connection; the catalog cannot be used afterwards."""
-        with self._connections_lock:
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
+        """Close the file; the catalog cannot be used afterwards."""
+        self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Everything inside is seen by others at once, or not at all. Not re-entrant."""
         with _as_store_error(self._path):
-            connection = self._connection
-            connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
-            except BaseException:
-                connection.execute("ROLLBACK")
-                raise
-            connection.execute("COMMIT")
-
-    @contextmanager
-    def frozen(self) -> Iterator[None]:
-        """Everything read inside comes from one moment."""
-        with _as_store_error(self._path):
-            self._connection.execute("BEGIN")
-            try:
-                yield
-            finally:
                 self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):  # SQLite may have rolled back by itself
+                    self._connection.execute("ROLLBACK")
+                raise
 
     # --- small facts
 
@@ -344,12 +316,12 @@ class Catalog:
     def admitted_count(self) -> int:
         """How many notes may be hinted; remembered until something is committed."""
         state = self.state_of_data
-        kept: tuple[tuple[int, int], int] | None = getattr(self._local, "admitted", None)
+        kept = self._admitted
         if kept is None or kept[0] != state:
             sql = f"SELECT count(*) FROM notes WHERE description <> '' AND status = 'active' AND id IN ({_SINGLE_IDS})"
             with _as_store_error(self._path):
                 kept = state, self._connection.execute(sql).fetchone()[0]
-            self._local.admitted = kept
+            self._admitted = kept
         return kept[1]
 
     def counts(self) -> Counts:
@@ -379,9 +351,13 @@ class Catalog:
             return [_row(values) for values in self._connection.execute(sql, (limit,))]
 
     def is_sound(self) -> bool:
-        """SQLite finds nothing wrong with the file."""
-        with _as_store_error(self._path):
+        """SQLite finds nothing wrong with the file, and every table is there."""
+        try:
+            for table in ("meta", "notes", "chunks", "journal"):
+                self._connection.execute(f"SELECT count(*) FROM {table}")
             return bool(self._connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+        except sqlite3.Error:
+            return False
 
     # --- writing; the caller holds the writer's lock and a transaction
 
@@ -459,6 +435,24 @@ class Catalog:
         self._connection.execute(f"UPDATE notes SET {column} = NULL WHERE {column} IS NOT NULL")
 
 
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    mode = "rwc" if writable else "rw"  # a reader of a WAL file writes its shared-memory index
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    # Not bound to a thread: whoever serves many short-lived threads would gather a connection from each.
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        if writable:
+            connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(
+            "PRAGMA synchronous = FULL"
+        )  # what is vouched for must not outrun, nor lag, the stores
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
 def _digest_column(store: str) -> str:
     return {"lexical": "lexical_digest", "dense": "dense_digest"}[store]
 
@@ -497,7 +491,10 @@ def _dump_problems(problems: Sequence[Problem]) -> str:
 def _load_problems(text: str) -> tuple[Problem, ...]:
     if text == "[]":
         return ()
-    return tuple(Problem(Code(code), detail, line, column) for code, detail, line, column in json.loads(text))
+    try:
+        return tuple(Problem(Code(code), *place) for code, *place in json.loads(text))
+    except (ValueError, TypeError) as error:
+        raise StoreError(f"the catalog holds problems of another version: {error}", advice=_ADVICE) from None
 
 
 def _batches(keys: list[int]) -> Iterator[list[int]]:
@@ -510,4 +507,4 @@ def _as_store_error(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, FileNotFoundError) as error:
-        raise StoreError(f"{path}: {error}", advice="Run `vaultmem doctor --repair`.") from error
+        raise StoreError(f"{path}: {error}", advice=_ADVICE) from error
