@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from vaultmem import filling
 from vaultmem.caches import Caches, StoreName
 from vaultmem.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.embed import Embedder
-from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, StoreError, UsageError
+from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
 from vaultmem.evidence import MemoryRow, Sources
 from vaultmem.names import sync_copy_of
 from vaultmem.notes import Note, Status, parse_note
@@ -186,7 +187,7 @@ def search(
     def keep(path: str) -> bool:
         note = _note_now(vault, path)
         ids[path] = note.id if note else None
-        return note is not None and (include_all or _is_searchable(catalog, overlay, note))
+        return note is not None and (include_all or _is_searchable(catalog, overlay, vault, note))
 
     found = ripgrep.search(vault.root, pattern, fixed=fixed, limit=limit, keep=keep)
     matches = (SearchMatch(ids.get(m.path), m.path, m.line, m.text, m.before, m.after) for m in found.matches)
@@ -200,10 +201,17 @@ def _note_now(vault: Vault, path: str) -> Note | None:
         return None
 
 
-def _is_searchable(catalog: Catalog, overlay: Overlay, note: Note) -> bool:
+def _is_searchable(catalog: Catalog, overlay: Overlay, vault: Vault, note: Note) -> bool:
     if note.id is None or note.status is not Status.ACTIVE:
         return False
-    return not set(overlay.paths_with_id(catalog, note.id)) - {note.path}
+    others = set(overlay.paths_with_id(catalog, note.id)) - {note.path}
+    return not any(_still_has_id(vault, path, note.id) for path in others)
+
+
+def _still_has_id(vault: Vault, path: str, note_id: str) -> bool:
+    """A note on record may have lost its id, or its file, since the last look. One that cannot be read keeps it."""
+    note = _note_now(vault, path)
+    return note is not None and (note.id == note_id or not note.is_known)
 
 
 # --- recall
@@ -233,21 +241,7 @@ def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[Me
         note = _note_now(vault, row.path)
         if note is None or not note.is_known:
             return None
-        changed = Overlay({**overlay.changed, row.path: note}, overlay.gone)
-        seen = changed.apply(catalog, row)
+        seen = replace(overlay, changed={**overlay.changed, row.path: note}).apply(catalog, row)
         return seen if seen is not None and seen.id == row.id else None
 
     return check
-
-
-def unreadable_stores(caches: Caches) -> list[StoreName]:
-    """The stores that cannot be read at all."""
-    broken = []
-    for store in StoreName:
-        try:
-            opened_store = caches.lexical if store is StoreName.LEXICAL else caches.dense
-            if opened_store is not None:
-                opened_store.count()
-        except StoreError:
-            broken.append(store)
-    return broken

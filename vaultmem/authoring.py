@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 
 from vaultmem import edits
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.names import new_id
 from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.views import Edited
 
@@ -141,9 +140,12 @@ def checked_fields(
 
 
 def new_memory(
-    fields: Mapping[str, str | Sequence[str]], body: str | None, now: datetime
+    fields: Mapping[str, str | Sequence[str]],
+    body: str | None,
+    fresh_id: Callable[[str], str],
+    now: datetime,
 ) -> tuple[dict[str, str | Sequence[str]], str]:
-    """Every entry of a new memory in order, and its body.
+    """Every entry of a new memory in order, and its body; `fresh_id` makes an id from its name.
 
     Raises:
         UsageError: a field that a new memory needs is missing.
@@ -156,8 +158,8 @@ def new_memory(
             advice="Give a name, a description, at least one tag and a body; to change one, give its id.",
         )
     assert body is not None
-    note_id, moment = new_id(str(fields["name"]), now), timestamp(now)
-    whole: dict[str, str | Sequence[str]] = {"id": note_id, **fields}
+    moment = timestamp(now)
+    whole: dict[str, str | Sequence[str]] = {"id": fresh_id(str(fields["name"])), **fields}
     whole |= {"status": Status.ACTIVE.value, "created_at": moment, "updated_at": moment}
     text = edits.without_own_block(body)
     return whole, text if text.endswith("\n") else f"{text}\n"

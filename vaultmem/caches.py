@@ -10,13 +10,15 @@ begun beside it, so that readers are never pulled off what they hold.
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
-from vaultmem.errors import StoreError
+from vaultmem.errors import EngineError, StoreError
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalStore
@@ -24,6 +26,13 @@ from vaultmem.stores.vectors import VectorStore
 
 CATALOG_FILE = "catalog.sqlite"
 VECTORS_FILE = "vectors.sqlite"
+
+
+CONDEMNED = "condemned"
+"""In the place of the rules that a generation was made with: it is empty, and waits to be made anew."""
+
+OUTDATED = "outdated"
+"""In the same place: the generation answers, but another is wanted."""
 
 
 class StoreName(StrEnum):
@@ -41,6 +50,7 @@ class Caches:
     """
 
     def __init__(self, state_dir: Path, *, writable: bool) -> None:
+        _refuse_forked_child()
         self.state_dir = state_dir
         self._writable = writable
         self._lexical: tuple[int, LexicalStore] | None = None
@@ -104,6 +114,16 @@ class Caches:
         with self.catalog.transaction():
             self._name_live(store, number, made_with, dimension)
             self.catalog.forget_digests(store)
+
+    def condemn(self, store: StoreName) -> None:
+        """Put an empty generation in the place of one that cannot be used: what it held is pending."""
+        self.drop_handles()
+        self.begin(store, CONDEMNED, dimension=int(self.catalog.meta(f"{store}_dimension") or 0) or 1)
+
+    def outdate(self, store: StoreName) -> None:
+        """Let the live generation answer until the next sync has made another."""
+        with self.catalog.transaction():
+            self.catalog.set_meta(f"{store}_made_with", OUTDATED)
 
     @contextmanager
     def next_lexical(self, made_with: str) -> Iterator[tuple[LexicalStore, NextGeneration]]:
@@ -203,3 +223,24 @@ class NextGeneration:
         self._caches._name_live(self._store, self._number, self._made_with, 0)
         self._caches.catalog.forget_digests(self._store)
         self._caches.catalog.set_digests(self._store, dict(versions))
+
+
+_was_forked_after_lancedb = False
+
+
+def _note_fork() -> None:
+    global _was_forked_after_lancedb
+    _was_forked_after_lancedb = "lancedb" in sys.modules
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def _refuse_forked_child() -> None:
+    """LanceDB's threads do not live on in a forked child, and a call there hangs or crashes it."""
+    if _was_forked_after_lancedb:
+        raise EngineError(
+            "the caches cannot be used in a process that was forked after LanceDB was loaded",
+            advice="Start the process by spawn instead of fork, or run `vaultmem` as a command.",
+        )

@@ -26,7 +26,7 @@ class Differences:
     gone: tuple[Known, ...]
     """On record, and surely no longer there."""
     unknown: Mapping[str, str]
-    """Paths on record that cannot be looked at, with the reason."""
+    """Paths that cannot be looked at, with the reason: notes on record, and what nothing is on record of yet."""
     unchanged: int
 
     @property
@@ -97,6 +97,7 @@ def compare(snapshot: Snapshot, known: Mapping[str, Known], *, full: bool = Fals
             unknown[path] = reason
         else:
             unchanged += 1
+    unknown |= _never_seen(snapshot.unknown, known)
     fresh_stubs = [path for path in stubs if path not in known or known[path].stat != NO_FILE]
     unchanged += len(stubs) - len(fresh_stubs)
     return Differences((*to_read, *sorted(fresh_stubs)), tuple(gone), unknown, unchanged)
@@ -112,6 +113,15 @@ def _reason_unknown(path: str, unknown: Mapping[str, str]) -> str | None:
         if not path:
             return None
         path = path.rpartition("/")[0]
+
+
+def _never_seen(unknown: Mapping[str, str], known: Mapping[str, Known]) -> dict[str, str]:
+    """Files and folders that could never be looked at: they are put on record, so that somebody hears of them."""
+    return {
+        path: reason
+        for path, reason in unknown.items()
+        if path and path not in known and not any(other.startswith(f"{path}/") for other in known)
+    }
 
 
 def plan_changes(differences: Differences, readings: Sequence[Reading], known: Mapping[str, Known]) -> Plan:
@@ -139,9 +149,9 @@ def plan_changes(differences: Differences, readings: Sequence[Reading], known: M
         elif reading.stat != on_record.stat:
             touched.append(change)
     for path, reason in differences.unknown.items():
-        unknown.append(
-            Change(known[path], Reading(unknown_note(path, Code.UNREADABLE, reason), known[path].stat))
-        )
+        on_record = known.get(path)
+        note = unknown_note(path, Code.UNREADABLE, reason)
+        unknown.append(Change(on_record, Reading(note, on_record.stat if on_record else NO_FILE)))
     parts = added + updated + moved + touched + unknown
     return Plan(
         added=tuple(added),

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -24,7 +24,9 @@ from vaultmem.config import Config
 from vaultmem.diagnostics import diagnose_root
 from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
 from vaultmem.errors import (
+    ConflictError,
     EditRefusedError,
+    EngineError,
     NoteNotFoundError,
     RefusedError,
     RootMissingError,
@@ -32,14 +34,14 @@ from vaultmem.errors import (
     UsageError,
     WriterBusyError,
 )
-from vaultmem.events import Event, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.events import EngineFailed, Event, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.hub import Hub, utc_now
 from vaultmem.names import new_id, note_path
 from vaultmem.notes import Note, Status, normalise_tag, parse_note
 from vaultmem.overlay import Overlay, look
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.sync import Outcome, sync
-from vaultmem.vault import Vault
+from vaultmem.vault import FileStat, Vault
 from vaultmem.views import (
     DoctorReport,
     Edited,
@@ -63,6 +65,8 @@ QUICK_LOOK_S = 0.2
 
 UNSETTLED_WAIT_S = 0.4
 """When a foreground sync looks again at a note that seems half-written."""
+
+NS_PER_S = 1_000_000_000
 
 WRITER_CATCHES_UP_S = 2.0
 """How long a save waits for another writer to index it."""
@@ -162,9 +166,7 @@ class Engine:
         with self.access.writer() as caches:
             outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
             if outcome.unsettled:
-                time.sleep(UNSETTLED_WAIT_S)
-                again = sync(caches, self.vault, scope=outcome.unsettled).report
-                outcome = replace(outcome, report=replace(outcome.report, updated=again.updated))
+                outcome = self._look_twice(caches, outcome)
             filled = filling.Filled()
             if embed and self.embedder is not None:
                 filled = self.fill(progress=progress)
@@ -189,11 +191,24 @@ class Engine:
                 caches, self.vault, scope=paths, full=full, deadline=deadline, on_progress=progress
             )
         except StoreError:
-            integrity.condemn(caches, StoreName.LEXICAL)
+            integrity.mend(caches)
             outcome = sync(caches, self.vault, deadline=deadline, on_progress=progress)
         if paths is None:
             self._looked_at, self._overlay = time.monotonic(), Overlay()
         return outcome
+
+    def _look_twice(self, caches: Caches, first: Outcome) -> Outcome:
+        """Look again at notes that seemed half-written; whoever asked for this sync waits for the truth."""
+        time.sleep(UNSETTLED_WAIT_S)
+        again = sync(
+            caches, self.vault, scope=first.unsettled, settle_ns=int(UNSETTLED_WAIT_S * NS_PER_S)
+        ).report
+        counts = {
+            name: getattr(first.report, name) + getattr(again, name)
+            for name in ("added", "updated", "moved", "deleted")
+        }
+        paths = tuple(sorted({*first.report.paths, *again.paths}))
+        return replace(first, report=replace(first.report, paths=paths, **counts))
 
     def fill(
         self,
@@ -244,8 +259,8 @@ class Engine:
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Build both stores again beside the live ones; vectors are reused by text."""
         with self.access.writer() as caches:
-            integrity.condemn(caches, StoreName.LEXICAL)
-            integrity.condemn(caches, StoreName.DENSE)
+            for store in StoreName:
+                caches.outdate(store)
             return self.sync(progress=progress)
 
     # --- asking
@@ -265,7 +280,7 @@ class Engine:
                 is_usable = caches.generation(StoreName.LEXICAL) > 0
         except StoreError:
             overlay, is_usable = Overlay(), False
-        if overlay.count or not is_usable:
+        if overlay.has_work or not is_usable:
             try:
                 with self.access.writer(timeout_s=0.0) as caches:
                     self.sync_lexical(
@@ -328,8 +343,8 @@ class Engine:
         self.access.drop_reader()
         try:
             with self.access.writer(timeout_s=0.0) as caches:
-                for store in answers.unreadable_stores(caches):
-                    integrity.condemn(caches, store)
+                for store in integrity.unreadable_stores(caches):
+                    caches.condemn(store)
                 self.sync_lexical(caches)
         except WriterBusyError:
             pass
@@ -361,10 +376,18 @@ class Engine:
         Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read.
         """
         self.freshen()
-        memory = answers.read_memory(self.vault, self._locate(id))
-        if memory.id != id.strip():  # moved or edited since the last look
+        try:
+            return self._read_by_id(id)
+        except (NoteNotFoundError, ConflictError):  # perhaps written, moved or edited since the last look
             self.look_again()
-            memory = answers.read_memory(self.vault, self._locate(id))
+            return self._read_by_id(id)
+
+    def _read_by_id(self, note_id: str) -> OpenedMemory:
+        """The memory where the last look saw it; the file must still have the id."""
+        path = self._locate(note_id)
+        memory = answers.read_memory(self.vault, path)
+        if memory.id != note_id.strip():
+            raise NoteNotFoundError(f"{path} no longer has the id {note_id!r}")
         return memory
 
     def _locate(self, note_id: str) -> str:
@@ -383,9 +406,7 @@ class Engine:
     def copies(self, id: str) -> tuple[NoteCopy, ...]:
         """The notes that carry this id, with what tells them apart."""
         self.freshen()
-        with self.access.reader() as caches:
-            paths = self._overlay.paths_with_id(caches.catalog, id.strip())
-        return answers.copies(self.vault, paths)
+        return answers.copies(self.vault, self._paths_with_id(id.strip()))
 
     def search(
         self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
@@ -481,17 +502,26 @@ class Engine:
 
         Raises NoteNotFoundError, EditRefusedError; a note whose id is its own is refused.
         """
-        self.freshen()
-        with self.access.reader() as caches:
-            row = caches.catalog.row_at(path)
-            is_own = row is not None and row.is_indexed
-        if is_own and row is not None:
-            raise EditRefusedError(f"{path} has an id of its own: {row.id}")
+        self.look_again()
 
         def change(note: Note, before: bytes) -> bytes:
-            return edits.set_id(before, new_id(note.name, utc_now()))
+            if note.id is not None and not set(self._paths_with_id(note.id)) - {path}:
+                raise EditRefusedError(f"{path} has an id of its own: {note.id}")
+            return edits.set_id(before, self._fresh_id(note.name))
 
         return self._edit(None, path, change, "id", dry_run)
+
+    def _paths_with_id(self, note_id: str) -> tuple[str, ...]:
+        with self.access.reader() as caches:
+            return self._overlay.paths_with_id(caches.catalog, note_id)
+
+    def _fresh_id(self, name: str) -> str:
+        """An id that no note on record has: notes of one name made in one millisecond would share theirs."""
+        moment = utc_now()
+        with contextlib.suppress(StoreError):  # no caches: no ids on record
+            while self._paths_with_id(new_id(name, moment)):
+                moment += timedelta(milliseconds=1)
+        return new_id(name, moment)
 
     def rename_tag(self, old: str, new: str, *, dry_run: bool = False) -> tuple[Edited, ...]:
         """Rename a tag and its children (`old/…`) in every note that has them; an existing `new` is merged with.
@@ -521,7 +551,7 @@ class Engine:
         """Move a note to the `.trash` of its Obsidian vault. Raises NoteNotFoundError, RefusedError."""
         if dry_run:
             self.vault.read(path)
-            return Trashed(path, "")
+            return Trashed(path, str(self.vault.trash_folder(path)))
         trashed = Trashed(path, str(self.vault.trash(path)))
         self._after_write(path, "trash")
         return trashed
@@ -557,7 +587,10 @@ class Engine:
         self._after_write(path, what)
 
     def _after_write(self, path: str, what: str) -> None:
-        """Let the caches follow at once, here or in the process that writes them."""
+        """Let the caches follow at once, here or in the process that writes them.
+
+        The note is written: caches that cannot follow now are told of, and follow at the next look.
+        """
         self._looked_at = None
         try:
             with self.access.writer(timeout_s=0.0) as caches:
@@ -568,19 +601,26 @@ class Engine:
         except WriterBusyError:
             self._await_writer(path)
             self.tell(NoteEdited(utc_now(), path, what))
+        except EngineError as error:
+            self.tell(NoteEdited(utc_now(), path, what))
+            self.tell(EngineFailed(utc_now(), str(error), error.advice))
 
     def _await_writer(self, path: str) -> None:
         """Wait until the writing process has seen the file as it is now; without patience beyond a moment."""
         wanted = self.vault.stat(path)
         deadline = time.monotonic() + WRITER_CATCHES_UP_S
-        while time.monotonic() < deadline:
-            with self.access.reader() as caches:
-                row = caches.catalog.row_at(path)
-            if row is None and wanted is None:
-                return
-            if row is not None and row.stat == wanted and row.lexical_digest == row.digest:
-                return
+        while time.monotonic() < deadline and not self._is_on_record(path, wanted):
             time.sleep(0.02)
+
+    def _is_on_record(self, path: str, stat: FileStat | None) -> bool:
+        try:
+            with self.access.reader() as caches:
+                known = caches.catalog.known([path]).get(path)
+        except StoreError:  # the writer is only just making them
+            return False
+        if known is None or stat is None:
+            return known is None and stat is None
+        return known.stat == stat and not known.needs_indexing
 
     # --- saving
 
@@ -608,7 +648,7 @@ class Engine:
 
     def _save_new(self, fields: Mapping[str, str | Sequence[str]], body: str | None, dry_run: bool) -> Saved:
         now = utc_now()
-        whole, text = authoring.new_memory(fields, body, now)
+        whole, text = authoring.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)
         path = note_path(str(whole["name"]), now)
         similar = self._similar(answers.opened(parse_note(path, data), data))

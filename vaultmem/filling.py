@@ -145,7 +145,7 @@ def fill_all(
             if attempt == 2:
                 raise
             with write() as caches:
-                integrity.condemn(caches, StoreName.DENSE)
+                caches.condemn(StoreName.DENSE)
     raise AssertionError("unreachable")
 
 

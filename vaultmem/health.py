@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import shutil
@@ -49,11 +50,13 @@ def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
         d.code.value for ds in answers.diagnose_rows(caches.catalog.rows()).values() for d in ds
     )
     scanned = caches.catalog.meta("last_scan_at")
-    worker = json.loads(caches.catalog.meta("worker") or "{}") if pid is not None else {}
+    worker = json.loads(caches.catalog.meta("worker") or "{}")
+    if worker.get("pid") != pid:  # it is gone, or another process writes
+        worker = {}
     state, message = worker.get("state", "idle"), worker.get("message", "")
     if scanned is None and state == "idle":
         state, message = "never_synced", "Run `vaultmem sync`."
-    broken = answers.unreadable_stores(caches)
+    broken = integrity.unreadable_stores(caches)
     if broken:
         state, message = "degraded", f"cannot read the {' and '.join(broken)} store; run `vaultmem sync`"
     return EngineStatus(
@@ -145,7 +148,10 @@ def doctor(engine: Engine, *, repair: bool) -> DoctorReport:
     """
     if repair:
         _repair(engine)
-    diagnostics = engine.diagnostics()
+    try:
+        diagnostics = engine.diagnostics()
+    except StoreError:  # the checks will say so
+        diagnostics = ()
     made = (_guarded(engine, name, check) for name, check in CHECKS.items())
     checks = [check for check in made if check is not None]
     is_well = all(check.ok for check in checks)
@@ -166,17 +172,14 @@ def _repair(engine: Engine) -> None:
     with engine.access.writer() as caches:
         if not caches.catalog.is_sound():
             caches.replace_catalog()
-        for store in answers.unreadable_stores(caches):
-            integrity.condemn(caches, store)
-        try:
-            integrity.sweep(caches)
-        except StoreError:
-            for store in StoreName:
-                integrity.condemn(caches, store)
+        for store in integrity.unreadable_stores(caches):
+            caches.condemn(store)
+        integrity.sweep(caches)
         dense = caches.dense
         if dense is not None and dense.count() and not dense.probe():
-            integrity.condemn(caches, StoreName.DENSE)
-        engine.sync(full=True)
+            caches.condemn(StoreName.DENSE)
+        with contextlib.suppress(EmbedderError):  # the check of the model will say so
+            engine.sync(full=True)
         engine.maintain(caches, force=True)
 
 
@@ -219,14 +222,18 @@ def _differs(engine: Engine, row: NoteRow) -> bool:
     return digest_of(data) != row.digest
 
 
+_NOT_INDEXED = "id IS NOT NULL AND is_known AND lexical_digest IS NOT digest"
+"""What cannot be read at the moment keeps the rows it has, and need not have any."""
+
+
 def _store(store: StoreName) -> Callable[[Engine, Caches], Check]:
     def check(engine: Engine, caches: Caches) -> Check:
         difference = integrity.compare(caches, store)
         held = len(caches.catalog.versions(store))
-        expected = caches.catalog.counts().with_id
-        missing = expected - held if store is StoreName.LEXICAL else 0
+        missing = len(caches.catalog.rows(where=_NOT_INDEXED)) if store is StoreName.LEXICAL else 0
         ok = difference.is_empty and missing == 0
-        detail = f"{held} of {expected} notes" if ok else f"{difference}, {missing} not indexed"
+        of = caches.catalog.counts().with_id
+        detail = f"{held} of {of} notes" if ok else f"{difference}, {missing} not indexed"
         return Check(f"{store}_agrees", ok, detail)
 
     return check
@@ -244,39 +251,38 @@ def _dense_answers(engine: Engine, caches: Caches) -> Check | None:
 
 def _lock(engine: Engine, _: Caches) -> Check:
     pid = engine.access.writer_pid
-    return Check("lock", True, f"held by process {pid}" if pid else "free")
+    return Check("lock", True, f"held by process {pid}" if pid else "free", is_of_caches=False)
 
 
 def _disk(engine: Engine, _: Caches) -> Check:
     free = shutil.disk_usage(engine.config.state_dir).free
-    return Check("disk", free >= FREE_BYTES_WANTED, f"{free // 2**20} MiB free in {engine.config.state_dir}")
+    detail = f"{free // 2**20} MiB free in {engine.config.state_dir}"
+    return Check("disk", free >= FREE_BYTES_WANTED, detail, is_of_caches=False)
 
 
 def _caches_outside(engine: Engine, _: Caches) -> Check:
+    """Sync tools copy whatever lies in the vault, a database in the middle of a write included."""
     state, root = engine.config.state_dir.resolve(), engine.config.root.resolve()
-    ok = not state.is_relative_to(root)
-    detail = (
-        str(state)
-        if ok
-        else f"{state} lies inside the memory root: sync tools would copy it; move --state-dir"
-    )
-    return Check("state_dir", ok, detail)
+    vault = next((folder for folder in (root, *root.parents) if (folder / ".obsidian").is_dir()), root)
+    places = {"memory root": root, "vault": vault}
+    inside = next((name for name, folder in places.items() if state.is_relative_to(folder)), None)
+    detail = str(state)
+    if inside:
+        detail += f" lies inside the {inside}: sync tools would copy it; choose another --state-dir"
+    return Check("state_dir", inside is None, detail, is_of_caches=False)
 
 
 def _model(engine: Engine, caches: Caches) -> Check:
     if engine.embedder is None:
-        return Check("model", True, engine.chosen.reason)
+        return Check("model", True, engine.chosen.reason, is_of_caches=False)
     try:
         vector = engine.embedder.queries(["vaultmem"])
     except EmbedderError as error:
-        return Check("model", False, f"{error} {error.advice}".strip())
+        return Check("model", False, f"{error} {error.advice}".strip(), is_of_caches=False)
     pending = caches.catalog.counts().pending
     waits = f"; {pending} notes wait for vectors" if pending else ""
-    return Check(
-        "model",
-        True,
-        f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}",
-    )
+    detail = f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}"
+    return Check("model", True, detail, is_of_caches=False)
 
 
 def _calibration(engine: Engine, caches: Caches) -> Check | None:
@@ -295,7 +301,7 @@ def _versions(_: Engine, __: Caches) -> Check:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             continue
-    return Check("versions", True, ", ".join(found))
+    return Check("versions", True, ", ".join(found), is_of_caches=False)
 
 
 CHECKS: dict[str, Callable[[Engine, Caches], Check | None]] = {

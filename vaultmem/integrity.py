@@ -47,16 +47,48 @@ def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> Rules:
 
     A store that cannot be read counts as broken; it is rebuilt beside itself.
     """
+    if is_unfinished(caches) and _is_usable(caches, lexical_rules):
+        sweep(caches)
+        set_unfinished(caches, False)
     same_rules = caches.catalog.meta("note_rules") == note_rules
-    try:
-        is_usable = caches.lexical is not None and caches.made_with(StoreName.LEXICAL) == lexical_rules
-        if is_usable and is_unfinished(caches):
-            sweep(caches)
-            set_unfinished(caches, False)
-    except StoreError:
-        is_usable = False
-    rebuild = not (is_usable and same_rules)
+    rebuild = not (same_rules and _is_usable(caches, lexical_rules))
     return Rules(read_everything=rebuild, rebuild_lexical=rebuild)
+
+
+def _is_usable(caches: Caches, lexical_rules: str) -> bool:
+    try:
+        return caches.lexical is not None and caches.made_with(StoreName.LEXICAL) == lexical_rules
+    except StoreError:
+        return False
+
+
+def unreadable_stores(caches: Caches) -> list[StoreName]:
+    """The stores that cannot be read at all."""
+    broken = []
+    for store in StoreName:
+        try:
+            opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+            if opened is not None:
+                opened.count()
+        except StoreError:
+            broken.append(store)
+    return broken
+
+
+def mend(caches: Caches) -> None:
+    """After a StoreError: see to it that the next sync has caches that it can work with.
+
+    Raises:
+        StoreError: nothing can be written at all, as on a full disk.
+    """
+    if not caches.catalog.is_sound():
+        caches.replace_catalog()
+        return
+    broken = unreadable_stores(caches)
+    for store in broken:
+        caches.condemn(store)
+    if not broken:  # it reads but cannot be changed: let it answer while another is made
+        caches.outdate(StoreName.LEXICAL)
 
 
 def rules_applied(caches: Caches, note_rules: str) -> None:
@@ -74,13 +106,6 @@ def set_unfinished(caches: Caches, unfinished: bool) -> None:
     """Record, before a store is touched, that a kill would leave leftovers; and that all is well again."""
     with caches.catalog.transaction():
         caches.catalog.set_meta("unfinished", "1" if unfinished else None)
-
-
-def condemn(caches: Caches, store: StoreName) -> None:
-    """Record that the live generation of `store` cannot be used: the next sync begins another."""
-    caches.drop_handles()
-    with caches.catalog.transaction():
-        caches.catalog.set_meta(f"{store}_made_with", "condemned")
 
 
 def compare(caches: Caches, store: StoreName) -> Disagreement:
@@ -107,20 +132,25 @@ def compare(caches: Caches, store: StoreName) -> Disagreement:
     )
 
 
-def sweep(caches: Caches) -> dict[StoreName, Disagreement]:
+def sweep(caches: Caches) -> None:
     """Delete leftovers, and take back the word for what is missing or miscounted, so that it is made again.
 
-    Returns what was found. Raises StoreError when a store cannot be read.
+    A store that cannot be read is condemned; one broken store costs the other nothing.
     """
-    found = {}
     for store in StoreName:
-        found[store] = difference = compare(caches, store)
-        if difference.is_empty:
-            continue
-        wrong = difference.missing | difference.miscounted
-        with caches.catalog.transaction():
-            caches.catalog.set_digests(store, {key: None for key, _ in wrong})
-        opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
-        if opened is not None:
-            opened.delete(difference.leftovers | difference.miscounted)
-    return found
+        try:
+            _sweep(caches, store)
+        except StoreError:
+            caches.condemn(store)
+
+
+def _sweep(caches: Caches, store: StoreName) -> None:
+    difference = compare(caches, store)
+    if difference.is_empty:
+        return
+    wrong = difference.missing | difference.miscounted
+    with caches.catalog.transaction():
+        caches.catalog.set_digests(store, {key: None for key, _ in wrong})
+    opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+    if opened is not None:
+        opened.delete(difference.leftovers | difference.miscounted)

@@ -9,10 +9,10 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from vaultmem.changes import compare
+from vaultmem.changes import Reading, compare, plan_changes
 from vaultmem.notes import Note
 from vaultmem.stores.catalog import Catalog, NoteRow
-from vaultmem.sync import read_note
+from vaultmem.sync import hold_back_half_written, read_note
 from vaultmem.vault import Vault
 
 
@@ -22,11 +22,15 @@ class Overlay:
 
     changed: Mapping[str, Note] = field(default_factory=dict)
     gone: frozenset[str] = frozenset()
+    moved: Mapping[str, str] = field(default_factory=dict)
+    """Of the paths that are gone, those whose note lies elsewhere now, and where."""
+    has_work: bool = False
+    """A sync would find something to do, were it only other stat values."""
 
     @property
     def count(self) -> int:
         """How many notes the catalog is behind."""
-        return len(self.changed) + len(self.gone)
+        return len(self.changed) + len(self.gone) - len(self.moved)
 
     def paths_with_id(self, catalog: Catalog, note_id: str) -> tuple[str, ...]:
         """Where notes with this id lie now; more than one is a conflict."""
@@ -38,22 +42,30 @@ class Overlay:
         """The row as it would be after a sync, or None when its note is gone."""
         if not self.count:
             return row
-        if row.path in self.gone:
+        path = self.moved.get(row.path, row.path)
+        if path in self.gone:
             return None
-        note = self.changed.get(row.path)
-        if note is not None and note.is_known:
-            row = replace(
-                row,
-                id=note.id,
-                name=note.name,
-                description=note.description,
-                tags=note.tags,
-                status=note.status,
-                updated_at=note.updated_at,
-            )
+        note = self.changed.get(path)
+        if note is not None:
+            row = _as_read(row, note) if note.is_known else replace(row, problems=note.problems)
         if row.id is None:
-            return None if note is not None else row
+            return row
         return replace(row, in_conflict=len(self.paths_with_id(catalog, row.id)) > 1)
+
+
+def _as_read(row: NoteRow, note: Note) -> NoteRow:
+    """What the file says itself; digests stay, since they say what the stores hold."""
+    return replace(
+        row,
+        path=note.path,
+        id=note.id,
+        name=note.name,
+        description=note.description,
+        tags=note.tags,
+        status=note.status,
+        updated_at=note.updated_at,
+        problems=note.problems,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +96,17 @@ def look(catalog: Catalog, vault: Vault, deadline: float) -> Overlay:
     """
     snapshot, known = vault.scan(), catalog.known()
     differences = compare(snapshot, known)
-    changed: dict[str, Note] = {}
+    readings = list[Reading]()
     for path in differences.to_read:
         if time.monotonic() > deadline:
             break
         reading = read_note(vault, path, snapshot.files.get(path))
         if reading is not None:
-            changed[path] = reading.note
-    return Overlay(changed, frozenset(known.path for known in differences.gone))
+            readings.append(reading)
+    plan, _ = hold_back_half_written(plan_changes(differences, readings, known), time.time_ns())
+    return Overlay(
+        changed={c.reading.note.path: c.reading.note for c in plan.written + plan.unknown},
+        gone=frozenset(gone.path for gone in differences.gone),
+        moved={change.known.path: change.reading.note.path for change in plan.moved if change.known},
+        has_work=not plan.is_empty or len(readings) < len(differences.to_read),
+    )

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from vaultmem.recall import Candidate, Recall
     from vaultmem.scoring import Signals
     from vaultmem.views import (
+        Check,
         DoctorReport,
         Edited,
         EngineStatus,
@@ -337,10 +338,7 @@ def size(number_bytes: int) -> str:
 
 def doctor_text(report: DoctorReport) -> str:
     """Checks, then diagnostics, then the sum."""
-    lines = [
-        f"{'ok  ' if check.ok else 'FAIL'} {check.name:<16} {harmless(check.detail)}"
-        for check in report.checks
-    ]
+    lines = [f"{_mark(check)} {check.name:<16} {harmless(check.detail)}" for check in report.checks]
     for diagnostic in report.diagnostics:
         lines += ["", f"{diagnostic.severity.value:<7} {diagnostic.code.value}  {harmless(diagnostic.path)}"]
         lines += [f"        {harmless(diagnostic.message)}", f"        → {harmless(diagnostic.fix)}"]
@@ -352,6 +350,10 @@ def doctor_text(report: DoctorReport) -> str:
         "caches agree with the notes" if report.caches_agree else "caches disagree with the notes: --repair"
     )
     return "\n".join([*lines, "", f"{counted}; {caches}"])
+
+
+def _mark(check: Check) -> str:
+    return "ok  " if check.ok else "FAIL" if check.is_of_caches else "WARN"
 
 
 def notes_text(notes: Sequence[NoteView]) -> str:

@@ -71,12 +71,14 @@ def sync(
     scope: Iterable[str] | None = None,
     full: bool = False,
     deadline: float | None = None,
+    settle_ns: int = SETTLE_NS,
     on_progress: OnProgress | None = None,
 ) -> Outcome:
     """Bring catalog and lexical store up to date with `scope` (paths relative to the root; None is everything).
 
     `full` distrusts stat values and hashes every file. Past `deadline` (of time.monotonic) no further note is read:
-    what was not read stays different and is found again by the next sync.
+    what was not read stays different and is found again by the next sync. `settle_ns` is how long ago a file must
+    have been written for its being wrong to be believed.
 
     Raises:
         RootMissingError: the root is gone, cannot be listed, or was replaced by an empty folder.
@@ -89,8 +91,10 @@ def sync(
     differences = compare(snapshot, known, full=full)
     scanned = time.perf_counter()
     readings, skipped = _read(vault, snapshot, differences, deadline, on_progress)
-    plan = plan_changes(differences if not skipped else replace(differences, gone=()), readings, known)
-    plan, unsettled = _hold_back_half_written(plan, time.time_ns())
+    plan = plan_changes(differences, readings, known)
+    if skipped:  # what vanished may have moved to where nobody has looked yet
+        plan = replace(plan, deleted=())
+    plan, unsettled = hold_back_half_written(plan, time.time_ns(), settle_ns)
     planned = time.perf_counter()
     if rules.rebuild_lexical:
         _apply_with_new_lexical(caches, plan, readings, known, on_progress)
@@ -182,8 +186,11 @@ def read_note(vault: Vault, path: str, seen: FileStat | None = None) -> Reading 
     return Reading(note, stat or seen or NO_FILE)
 
 
-def _hold_back_half_written(plan: Plan, now_ns: int) -> tuple[Plan, tuple[str, ...]]:
-    held = [change for change in plan.updated if is_half_written(change, now_ns, SETTLE_NS)]
+def hold_back_half_written(
+    plan: Plan, now_ns: int, settle_ns: int = SETTLE_NS
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with notes that somebody may be in the middle of saving taken for unknown; and their paths."""
+    held = [change for change in plan.updated if is_half_written(change, now_ns, settle_ns)]
     if not held:
         return plan, ()
     updated = tuple(change for change in plan.updated if change not in held)

@@ -157,7 +157,7 @@ class Vault:
 
         The vault is the nearest folder upward that holds `.obsidian`. Raises RefusedError when there is none.
         """
-        source, folder = self._writable(path), self._trash_folder(path)
+        source, folder = self._writable(path), self.trash_folder(path)
         try:
             folder.mkdir(exist_ok=True)
             return next(
@@ -169,6 +169,15 @@ class Vault:
             raise NoteNotFoundError(f"no note lies at {path}") from None
         except OSError as error:
             raise RefusedError(f"cannot move {path} to the trash: {reason_of(error)}") from None
+
+    def trash_folder(self, path: str) -> Path:
+        """Return the `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
+        root = self.root.resolve()
+        for folder in (root, *root.parents):
+            if (folder / ".obsidian").is_dir():
+                return folder / ".trash"
+        message = f"{path} lies in no Obsidian vault, so there is no trash for it"
+        raise RefusedError(message, advice="Delete the file yourself.")
 
     def restore(self, trashed: Path, path: str) -> None:
         """Move a note from the trash back to its path. Raises RefusedError when something lies there by now."""
@@ -207,14 +216,6 @@ class Vault:
     def _has_stub(self, path: str) -> bool:
         folder, _, name = path.rpartition("/")
         return os.path.lexists(self.root / folder / f".{name}.icloud")
-
-    def _trash_folder(self, path: str) -> Path:
-        root = self.root.resolve()
-        for folder in (root, *root.parents):
-            if (folder / ".obsidian").is_dir():
-                return folder / ".trash"
-        message = f"{path} lies in no Obsidian vault, so there is no trash for it"
-        raise RefusedError(message, advice="Delete the file yourself.")
 
 
 class _LinkOnTheWayError(NoteNotFoundError):
