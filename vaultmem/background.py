@@ -8,12 +8,15 @@ ends on an error: it is told once, and tried again.
 from __future__ import annotations
 
 import json
+import logging
+import os
 import threading
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmem.embed import lower_priority
-from vaultmem.errors import RootMissingError, StoreError, VaultmemError, WriterBusyError
+from vaultmem.errors import EngineError, RootMissingError, StoreError, VaultmemError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,
     EmbeddingProgress,
@@ -40,9 +43,23 @@ SECOND_LOOK_S = 1.6
 """When a note that seemed half-written is read again; longer than sync.SETTLE_NS."""
 
 EMBED_RETRY_S = 30.0
-MAINTENANCE_S = 300.0
 CHANGES_PER_MAINTENANCE = 200
 PUBLISH_S = 0.5
+SYNCING, EMBEDDING = "syncing", "embedding"
+
+
+_log = logging.getLogger("vaultmem")
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What the sync thread remembers from one turn to the next; times are of time.monotonic."""
+
+    mode: WatcherMode | None = None
+    is_writer: bool | None = None
+    scan_at: float = 0.0
+    lock_at: float = 0.0
+    data: tuple[int, int] = (0, 0)
 
 
 class Background:
@@ -60,7 +77,7 @@ class Background:
             threading.Thread(target=self._follow, name="vaultmem-sync", daemon=True),
             threading.Thread(target=self._embed, name="vaultmem-embed", daemon=True),
         )
-        self._failure: str | None = None
+        self._failures: dict[str, str] = {}
         self._second_look: dict[str, float] = {}
         self._changes = 0
         self._published = ("", 0.0)
@@ -75,7 +92,7 @@ class Background:
     @property
     def failure(self) -> str | None:
         """What does not work at the moment, or None."""
-        return self._failure
+        return next(iter(self._failures.values()), None)
 
     def start(self) -> None:
         """Start both threads."""
@@ -98,24 +115,44 @@ class Background:
     # --- following changes
 
     def _follow(self) -> None:
-        mode, scan_at, lock_at, data = None, 0.0, 0.0, (0, 0)
-        self._watcher.start()
+        turn = _Turn()
         while not self._stopping.is_set():
-            if self._watcher.mode is not mode:
-                mode = self._watcher.mode
-                self._tell(WatcherChanged(utc_now(), mode, self._watcher.reason))
-            now = time.monotonic()
-            if not self._engine.access.is_writer:
-                if now >= lock_at:
-                    lock_at = now + LOCK_RETRY_S
-                    if self._engine.access.try_become_writer():
-                        scan_at = 0.0
-                        self._tell(LockChanged(utc_now(), is_writer=True))
-                data = self._notice_commits(data)
-            elif now >= scan_at or self._due(now):
-                paths = None if now >= scan_at else self._due(now)
-                scan_at = self._sync(paths, now, scan_at)
-            self._take_changes(now, scan_at)
+            try:
+                self._take_turn(turn)
+            except Exception as error:
+                _log.exception("following changes failed")
+                self._fail(SYNCING, _unexpected(error), "degraded")
+                self._stopping.wait(LOCK_RETRY_S)
+                turn.scan_at = 0.0
+
+    def _take_turn(self, turn: _Turn) -> None:
+        """One look at the lock and at what is due, then a beat of waiting for changes."""
+        if turn.mode is None:
+            self._watcher.start()
+        if self._watcher.mode is not turn.mode:
+            turn.mode = self._watcher.mode
+            self._tell(WatcherChanged(utc_now(), turn.mode, self._watcher.reason))
+        now = time.monotonic()
+        self._try_lock(turn, now)
+        if not turn.is_writer:
+            turn.data = self._notice_commits(turn.data)
+        elif now >= turn.scan_at or self._due(now):
+            paths = None if now >= turn.scan_at else self._due(now)
+            turn.scan_at = self._sync(paths, now, turn.scan_at)
+        self._take_changes(now, turn.scan_at)
+
+    def _try_lock(self, turn: _Turn, now: float) -> None:
+        """Become the writer when nobody is; whoever does begins with a look at everything."""
+        access = self._engine.access
+        if not access.is_writer and now >= turn.lock_at:
+            turn.lock_at = now + LOCK_RETRY_S
+            access.try_become_writer()
+        if access.is_writer is not turn.is_writer:
+            if turn.is_writer is not None:
+                self._tell(
+                    LockChanged(utc_now(), access.is_writer, None if access.is_writer else access.writer_pid)
+                )
+            turn.is_writer, turn.scan_at = access.is_writer, 0.0
 
     def _due(self, now: float) -> set[str]:
         """Paths whose second look is due."""
@@ -141,14 +178,14 @@ class Background:
                 outcome = self._engine.sync_lexical(caches, paths)
                 self._finish(caches, outcome.report, is_scan=paths is None)
         except RootMissingError as error:
-            self._fail(error, "root_missing")
+            self._fail(SYNCING, error, "root_missing")
             return now + BEAT_S
         except VaultmemError as error:
-            self._fail(error, "error")
+            self._fail(SYNCING, error, "degraded")
             return now + LOCK_RETRY_S
         for path in outcome.unsettled:
             self._second_look[path] = time.monotonic() + SECOND_LOOK_S
-        self._recover()
+        self._recover(SYNCING)
         return now + self._engine.config.scan_interval_s if paths is None else scan_at
 
     def _finish(self, caches: Caches, report: object, *, is_scan: bool) -> None:
@@ -183,18 +220,23 @@ class Background:
 
     def _embed(self) -> None:
         lower_priority()
+        retry_s: float | None = None
         while not self._stopping.is_set():
-            self._embed_wanted.wait()
+            self._embed_wanted.wait(retry_s)
             self._embed_wanted.clear()
             if self._stopping.is_set():
                 return
+            retry_s = None
             if not self._engine.access.is_writer or self._engine.embedder is None:
                 continue
             try:
                 self._fill()
-            except VaultmemError as error:
-                self._fail(error, "degraded")
-                threading.Timer(EMBED_RETRY_S, self._embed_wanted.set).start()
+            except Exception as error:
+                if not isinstance(error, VaultmemError):
+                    _log.exception("embedding failed")
+                    error = _unexpected(error)
+                self._fail(EMBEDDING, error, "degraded")
+                retry_s = EMBED_RETRY_S
 
     def _fill(self) -> None:
         self._publish("embedding")
@@ -204,12 +246,12 @@ class Background:
             return
         with self._engine.access.writer() as caches:
             self.progress = None
+            self._recover(EMBEDDING)
             if filled.notes:
                 report = self._engine.complete(caches, None, filled, time.perf_counter() - started)
                 self._engine.tell(SyncFinished(utc_now(), report), caches)
                 self._engine.maintain(caches, changed=filled.notes)
             self._publish("idle", caches)
-        self._recover()
 
     def _embedding_progressed(self, progress: Progress) -> None:
         self.progress = progress
@@ -229,20 +271,23 @@ class Background:
             pass  # what cannot be recorded is still told
         self._engine.hub.tell(event)
 
-    def _fail(self, error: VaultmemError, state: str) -> None:
+    def _fail(self, part: str, error: VaultmemError, state: str) -> None:
+        """Tell once that `part` (syncing, embedding) does not work at the moment."""
         message = str(error)
-        if self._failure != message:
-            self._failure = message
+        is_news = self._failures.get(part) != message
+        self._failures[part] = message
+        if is_news:
             self._tell(EngineFailed(utc_now(), message, error.advice))
         self._publish(state)
 
-    def _recover(self) -> None:
-        if self._failure is not None:
-            self._failure = None
+    def _recover(self, part: str) -> None:
+        if self._failures.pop(part, None) is not None and not self._failures:
             self._tell(EngineRecovered(utc_now()))
 
     def _publish(self, state: str, caches: Caches | None = None) -> None:
         """Let other processes read what this one is doing, in the catalog."""
+        if state == "idle" and self._failures:
+            state = "degraded"
         self.state = state
         now = time.monotonic()
         if self._published[0] == state and now - self._published[1] < PUBLISH_S:
@@ -251,8 +296,9 @@ class Background:
         progress = self.progress
         text = json.dumps(
             {
+                "pid": os.getpid(),
                 "state": state,
-                "message": self._failure or "",
+                "message": self.failure or "",
                 "watcher": self._watcher.mode.value,
                 "done": progress.done if progress else None,
                 "total": progress.total if progress else None,
@@ -264,3 +310,9 @@ class Background:
                 own.catalog.set_meta("worker", text)
         except (WriterBusyError, StoreError):
             pass
+
+
+def _unexpected(error: Exception) -> EngineError:
+    return EngineError(
+        f"something unexpected went wrong: {type(error).__name__}: {error}", advice="It is tried again."
+    )
