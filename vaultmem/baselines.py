@@ -1,0 +1,76 @@
+"""Two simpler ways to answer a query, to hold recall against: counting words, and BM25 alone. Pure.
+
+In both any match is an answer: neither can say that nothing fits.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vaultmem import scoring
+from vaultmem.terms import document_terms, query_terms
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryText:
+    """All words of a memory."""
+
+    id: str
+    name: str
+    description: str
+    tags: tuple[str, ...]
+    body: str
+
+
+class WordCount:
+    """What ripgrep for any word of the query finds: most different words first, then most matches."""
+
+    def __init__(self, memories: Sequence[MemoryText]) -> None:
+        self._texts = {memory.id: _folded(memory) for memory in memories}
+        self._counts: dict[str, Mapping[str, int]] = {}
+
+    def scores(self, query: str) -> dict[str, float]:
+        """The memories with a match and their scores; words are terms of two characters or more."""
+        found: dict[str, float] = defaultdict(float)
+        for word in query_terms(query):
+            for note_id, count in self._matches(word).items() if len(word) > 1 else ():
+                found[note_id] += 1 + count / 1e6
+        return dict(found)
+
+    def _matches(self, word: str) -> Mapping[str, int]:
+        if word not in self._counts:
+            counts = ((note_id, text.count(word)) for note_id, text in self._texts.items())
+            self._counts[word] = {note_id: count for note_id, count in counts if count}
+        return self._counts[word]
+
+
+class OwnBM25:
+    """BM25 on the same terms as recall, ranked by nothing else."""
+
+    def __init__(self, memories: Sequence[MemoryText]) -> None:
+        self._postings: dict[str, dict[str, int]] = defaultdict(dict)
+        self._lengths: dict[str, int] = {}
+        for memory in memories:
+            counts = document_terms(memory.name, memory.description, memory.tags, memory.body)
+            self._lengths[memory.id] = counts.total()
+            for term, count in counts.items():
+                self._postings[term][memory.id] = count
+        self._average = sum(self._lengths.values()) / max(1, len(self._lengths))
+
+    def scores(self, query: str) -> dict[str, float]:
+        """The memories that hold a term of the query, with their BM25."""
+        found: dict[str, float] = defaultdict(float)
+        for term in query_terms(query):
+            posting = self._postings.get(term, {})
+            idf = {term: scoring.inverse_frequency(len(self._lengths), len(posting))}
+            for note_id, count in posting.items():
+                found[note_id] += scoring.bm25({term: count}, self._lengths[note_id], self._average, idf)
+        return dict(found)
+
+
+def _folded(memory: MemoryText) -> str:
+    text = "\n".join((memory.name, memory.description, *memory.tags, memory.body))
+    return unicodedata.normalize("NFKC", text).lower()
