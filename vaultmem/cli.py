@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from vaultmem.errors import UsageError, VaultmemError
@@ -18,10 +19,17 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine import Engine
 
-Command = Callable[[argparse.Namespace], int]
-
 DONE, NO, WRONG_USAGE, CANNOT_WORK = 0, 1, 2, 3
 INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What `vaultmem NAME` does, in a line; the function that does it; the words it takes."""
+
+    summary: str
+    run: Callable[[argparse.Namespace], int]
+    words: Callable[[argparse.ArgumentParser], Any] = lambda words: None
 
 
 def run(arguments: Sequence[str]) -> int:
