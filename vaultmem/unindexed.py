@@ -17,6 +17,7 @@ from vaultmem.vault import Vault
 from vaultmem.views import OpenedMemory, SearchMatch, SearchResult
 
 ID_LINES_LIMIT = 500
+ID_LIMIT_CHARS = 128
 
 
 def open_unindexed(root: Path, key: str) -> OpenedMemory:
@@ -61,9 +62,9 @@ def search_unindexed(root: Path, pattern: str, *, limit: int, fixed: bool = Fals
 
 def _notes_by_id(vault: Vault, keys: Collection[str]) -> dict[str, list[str]]:
     """Id → paths of the notes that carry it."""
-    if not keys:
+    either = "|".join(re.escape(key) for key in keys if key.isprintable() and len(key) <= ID_LIMIT_CHARS)
+    if not either:
         return {}
-    either = "|".join(re.escape(key) for key in keys)
     lines = ripgrep.search(
         vault.root, rf"^id:\s*[\"']?(?:{either})[\"']?\s*(?:#.*)?$", limit=ID_LINES_LIMIT, context=0
     )
