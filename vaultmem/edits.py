@@ -66,7 +66,10 @@ def set_fields(data: bytes, fields: Mapping[str, Value], body: str | None = None
     for key, value in asked.items():
         text = _set_field(text, key, value, source.eol)
     new_body = source.body if body is None else source.body_from(body)
-    after = source.opening + text.encode() + source.closing + new_body
+    closing = source.closing
+    if new_body and not closing.endswith(b"\n"):
+        closing += source.eol.encode()
+    after = source.opening + text.encode() + closing + new_body
     if after != data:
         prove_edit(data, after, asked, None if body is None else new_body)
     return after
@@ -77,7 +80,7 @@ def compose_note(fields: Mapping[str, Value], body: str) -> bytes:
     asked = {key: _checked(key, value) for key, value in fields.items()}
     order = sorted(asked, key=lambda key: FIELD_ORDER.index(key) if key in FIELD_ORDER else len(FIELD_ORDER))
     text = "".join(f"{write_scalar(key)}:{_new_value(key, asked[key], chr(10))}\n" for key in order)
-    gap = "\n" if body and not _BLANK_LINES.match(body).group() else ""  # type: ignore[union-attr]
+    gap = "\n" if body and not _blank_lines_above(body) else ""
     end = "\n" if body and not body.endswith("\n") else ""
     data = f"---\n{text}---\n".encode() + _encode(gap + body + end)
     prove_values(data, asked)
@@ -106,7 +109,7 @@ def without_own_block(body: str) -> str:
 
 def diff(before: bytes, after: bytes, path: str) -> str:
     """Return the change as a unified diff; "" when there is none. Line ends are not shown."""
-    old, new = (data.decode("utf-8", "replace").split("\n") for data in (before, after))
+    old, new = (data.decode("utf-8", "replace").removesuffix("\n").split("\n") for data in (before, after))
     lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm="")
     return "".join(line.rstrip("\r") + "\n" for line in lines)
 
@@ -139,13 +142,17 @@ class _Source:
 
     def body_from(self, text: str) -> bytes:
         """Return a new body in the manner of the old one."""
-        old = _BLANK_LINES.match(self.body.decode())
-        new = _BLANK_LINES.match(text)
-        if old is not None and new is not None and not new.group():
-            text = old.group() + text
+        old = self.body.decode()
+        if text and not _blank_lines_above(text):
+            text = (_blank_lines_above(old) if old.strip() else "\n") + text
         if text and not text.endswith("\n"):
             text += "\n"
         return _encode(re.sub(r"\r?\n", lambda _: self.eol, text))
+
+
+def _blank_lines_above(text: str) -> str:
+    found = _BLANK_LINES.match(text)
+    return found.group() if found else ""
 
 
 def _editable(data: bytes) -> Note:

@@ -34,9 +34,10 @@ def prove_edit(before: bytes, after: bytes, asked: Mapping[str, Value], body: by
     """
     old, new = _block(before), _block(after)
     _demand(before[: old.start] == after[: new.start], "the opening fence would change")
-    _demand(
-        before[old.end : old.body_start] == after[new.end : new.body_start], "the closing fence would change"
-    )
+    fences = before[old.end : old.body_start], after[new.end : new.body_start]
+    if body and not fences[0].endswith(b"\n"):  # a file that ended with the fence now goes on
+        fences = fences[0], fences[1].rstrip(b"\r\n")
+    _demand(fences[0] == fences[1], "the closing fence would change")
     expected = before[old.body_start :] if body is None else body
     _demand(after[new.body_start :] == expected, "the body would change")
     was_text, now_text = before[old.start : old.end].decode(), after[new.start : new.end].decode()

@@ -298,9 +298,23 @@ def test_the_same_values_and_body_leave_the_bytes_alone() -> None:
     assert set_fields(before, fields, body=read.body) == before
 
 
+@pytest.mark.parametrize(
+    ("data", "result"),
+    [
+        (b"---\nid: x\n---", b"---\nid: x\n---\n\nnew\n"),
+        (b"---\r\nid: x\r\n---", b"---\r\nid: x\r\n---\r\n\r\nnew\r\n"),
+        (b"---\nid: x\n---\n", b"---\nid: x\n---\n\nnew\n"),
+        (b"---\nid: x\n---\nold", b"---\nid: x\n---\nnew\n"),
+        (b"---\nid: x\n---\n\n \nold\n", b"---\nid: x\n---\n\n \nnew\n"),
+    ],
+)
+def test_a_new_body_stands_where_the_old_one_stood(data: bytes, result: bytes) -> None:
+    assert set_fields(data, {}, body="new") == result
+
+
 def test_a_body_may_look_like_a_block() -> None:
     body = "---\nid: not_me\n---\ntext\n"
-    assert parse_note("n.md", set_fields(b"---\nid: x\n---\nold\n", {}, body=body)).body == body
+    assert set_fields(b"---\nid: x\n---\nold\n", {}, body=body) == b"---\nid: x\n---\n" + body.encode()
 
 
 def test_a_memorys_own_block_is_dropped_from_a_body_and_any_other_stays() -> None:
