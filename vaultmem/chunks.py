@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-CHUNKER = "chunks-1"  # changes when the same body gives other chunks
+CHUNKER = "chunks-2"  # changes when the same body gives other chunks
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 80
 MIN_TARGET_CHARS = 100
@@ -84,7 +84,7 @@ class _Piece:
 
 
 def split_body(
-    body: str, body_line: int = 1, *, target: int = 400, limit_chars: int = 1_048_576
+    body: str, body_line: int = 1, *, target: int = 200, limit_chars: int = 1_048_576
 ) -> tuple[Chunk, ...]:
     """Return the chunks of a body in order, none for a blank body; CRLF gives the chunks that LF gives.
 
