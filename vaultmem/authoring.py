@@ -20,7 +20,7 @@ def edited(path: str, before: bytes, change: Change) -> Edited:
         EditRefusedError: the result cannot be proven to change only what was asked for.
     """
     note = parse_note(path, before)
-    if not note.is_known or any(problem.code in _UNEDITABLE for problem in note.problems):
+    if not note.is_known or any(problem.code in edits.UNEDITABLE for problem in note.problems):
         wrong = note.problems[0]
         where = f", line {wrong.line}" if wrong.line else ""
         raise EditRefusedError(
@@ -39,9 +39,6 @@ def edited(path: str, before: bytes, change: Change) -> Edited:
         before=before,
         after=after,
     )
-
-
-_UNEDITABLE = frozenset({Code.BAD_YAML, Code.DUPLICATE_KEY, Code.MERGE_CONFLICT, Code.BAD_ENCODING})
 
 
 def tags_change(add: Iterable[str], remove: Iterable[str], replacement: Iterable[str] | None) -> Change:

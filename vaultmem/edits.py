@@ -26,7 +26,7 @@ from vaultmem.tags import normalise_tags
 Value: TypeAlias = str | Sequence[str]
 
 _TIMES = ("created_at", "updated_at")
-_UNEDITABLE = frozenset({Code.BAD_YAML, Code.DUPLICATE_KEY, Code.MERGE_CONFLICT, Code.BAD_ENCODING})
+UNEDITABLE = frozenset({Code.BAD_YAML, Code.DUPLICATE_KEY, Code.MERGE_CONFLICT, Code.BAD_ENCODING})
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -159,7 +159,7 @@ def _editable(data: bytes) -> Note:
     """Read a note that is to be edited. Raises EditRefusedError for one that cannot be read for sure."""
     note = parse_note("note.md", data)
     for problem in note.problems:
-        if problem.code in _UNEDITABLE:
+        if problem.code in UNEDITABLE:
             where = f", line {problem.line}" if problem.line else ""
             reason = f"the note cannot be edited ({problem.code}{where}): {problem.detail}"
             raise EditRefusedError(reason, advice="Mend the file in an editor first.")

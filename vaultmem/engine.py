@@ -250,6 +250,7 @@ class Engine:
         if not (changed or force):
             return
         caches.sweep_folders()
+        self.vault.sweep_leftovers()
         for store in (caches.lexical, caches.dense):
             if store is not None:
                 store.maintain(force=force)

@@ -3,9 +3,10 @@
 The result is read again from its bytes. It must have the same fences and body, the same entries in the same
 order, each entry that was not asked for with the same text and style, every comment, and the asked-for values.
 
-python-frontmatter is asked as a second, independent reader. It guesses types, so it tells whether another
-program still sees the same other fields, and texts where texts were written. It can crash on a user's YAML:
-what it cannot read before the edit just cannot be proven by it; what it can no longer read after it is refused.
+Two independent readers are asked as well: python-frontmatter (YAML 1.1) and ruamel.yaml (YAML 1.2, which is what
+Obsidian reads). They guess types, so they tell whether another program still sees the same other fields, and texts
+where texts were written. They can crash on a user's YAML: what one of them cannot read before the edit just cannot be
+proven by it; what it can no longer read after it is refused.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from vaultmem.notes import Status, parse_note, tag_field
 from vaultmem.tags import normalise_tags
 
 Value: TypeAlias = str | Sequence[str]
+Reading: TypeAlias = Mapping[str, Any]
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\r\n]*", re.MULTILINE)
 _TIMES = ("created_at", "updated_at")  # the second reader makes dates of them
@@ -46,7 +48,7 @@ def prove_edit(before: bytes, after: bytes, asked: Mapping[str, Value], body: by
     _prove_others_kept(was, now, changed)
     _prove_comments_kept(was_text, was, now_text, now)
     prove_values(after, asked)
-    _prove_by_second_reader(
+    _prove_by_other_readers(
         was_text, was, now_text, now, {k: v for k, v in asked.items() if _differs(was, now, k)}
     )
 
@@ -65,10 +67,11 @@ def prove_values(data: bytes, asked: Mapping[str, Value]) -> None:
 
 
 def prove_new(text: str, asked: Mapping[str, Value]) -> None:
-    """Demand that the second reader sees these texts in a new block's text. Raises EditRefusedError."""
-    reading = _second_reading(text)
-    if reading is not None:
-        _demand_texts(reading, asked)
+    """Demand that the other readers see these texts in a new block's text. Raises EditRefusedError."""
+    for read in _OTHER_READERS:
+        reading = read(text)
+        if reading is not None:
+            _demand_texts(reading, asked)
 
 
 def _demand(fact: bool, reason: str) -> None:
@@ -164,18 +167,21 @@ def _plain(node: Node | None) -> str | list[str] | None:
     return None
 
 
-# --- the second reader
+# --- the other readers
 
 
-def _prove_by_second_reader(
+def _prove_by_other_readers(
     was_text: str, was: Fields, now_text: str, now: Fields, changed: Mapping[str, Value]
 ) -> None:
-    if _aliases(was) or _aliases(now):  # it expands them, which could take for ever
+    if _aliases(was) or _aliases(now):  # they expand them, which could take for ever
         return
-    old = _second_reading(was_text)
-    if old is None:
-        return
-    new = _second_reading(now_text)
+    for read in _OTHER_READERS:
+        old = read(was_text)
+        if old is not None:
+            _prove_reading(old, read(now_text), changed)
+
+
+def _prove_reading(old: Reading, new: Reading | None, changed: Mapping[str, Value]) -> None:
     _demand(new is not None, "another YAML reader could no longer read it")
     assert new is not None
     names = {*changed, "tag"}
@@ -184,7 +190,7 @@ def _prove_by_second_reader(
     _demand_texts(new, changed)
 
 
-def _second_reading(text: str) -> dict[str, Any] | None:
+def _read_as_yaml_1_1(text: str) -> Reading | None:
     """Read a block's text with python-frontmatter; None when it cannot."""
     import frontmatter
 
@@ -192,6 +198,20 @@ def _second_reading(text: str) -> dict[str, Any] | None:
         return dict(frontmatter.parse(f"---\n{text}\n---\n".replace("\r\n", "\n"))[0])
     except Exception:  # whatever a YAML constructor raises, from ValueError to RecursionError
         return None
+
+
+def _read_as_yaml_1_2(text: str) -> Reading | None:
+    """Read a block's text with ruamel.yaml; None when it cannot."""
+    from ruamel.yaml import YAML
+
+    try:
+        reading = YAML(typ="safe", pure=True).load(text.replace("\r\n", "\n"))
+        return dict(reading or {})
+    except Exception:  # as above
+        return None
+
+
+_OTHER_READERS = (_read_as_yaml_1_1, _read_as_yaml_1_2)
 
 
 def _demand_texts(reading: Mapping[str, Any], asked: Mapping[str, Value]) -> None:
