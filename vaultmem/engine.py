@@ -90,6 +90,7 @@ class Engine:
         self._filling = threading.Lock()
         self._overlay = Overlay()
         self._looked_at: float | None = None
+        self._has_swept = False
         self.background: Background | None = None
 
     @classmethod
@@ -250,7 +251,9 @@ class Engine:
         if not (changed or force):
             return
         caches.sweep_folders()
-        self.vault.sweep_leftovers()
+        if force or not self._has_swept:  # a walk of the whole root: once is enough
+            self.vault.sweep_leftovers()
+            self._has_swept = True
         for store in (caches.lexical, caches.dense):
             if store is not None:
                 store.maintain(force=force)
