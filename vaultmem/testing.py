@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from vaultmem.errors import EmbedderError
+from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.stores.dense import DenseHit, DenseRow, Part
 from vaultmem.stores.lexical import LexicalDoc, LexicalHit
 
@@ -91,7 +91,11 @@ class DictDenseStore:
         self._rows: list[DenseRow] = []
 
     def add(self, rows: Sequence[DenseRow]) -> None:
-        """Add these rows."""
+        """Add these rows; StoreError when a vector has another length."""
+        if any(row.vector.shape != (self._dimension,) for row in rows):
+            raise StoreError(
+                f"a vector of another length than {self._dimension} does not fit the dense store"
+            )
         self._rows.extend(rows)
 
     def delete(self, versions: Collection[tuple[int, str]]) -> None:

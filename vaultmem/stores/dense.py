@@ -50,9 +50,10 @@ SCHEMA_VERSION = 1
 ATTEMPTS = 4
 """A read whose version is cleaned away under it, and a delete that meets the index build's commit, are tried again."""
 
-VERSIONS_KEPT_FOR_S = 2.0
+VERSIONS_KEPT_FOR_S = 0.5
 """A clean-up keeps versions younger than this. Readers go to the newest version before each query, a query takes
-milliseconds, and one that is overtaken all the same is tried again."""
+milliseconds, and one that is overtaken all the same is tried again. In a burst of edits the kept versions of a small
+table are what takes the space: each tidying has rewritten it."""
 
 KEYS_PER_FILTER = 1_000
 """Values in one IN (…) of a filter; more are asked in several queries."""
@@ -171,7 +172,7 @@ class DenseStore:
                 return
             wanted = wanted_upkeep(self._state(table))
             if wanted is Upkeep.REBUILD and time.monotonic() >= self._build_not_before_s:
-                self._build = IndexBuild(self._folder, self._dimension)
+                self._begin_build()
                 if self._is_building(wait=force):
                     return
             if force or wanted is not Upkeep.NOTHING:
@@ -297,6 +298,12 @@ class DenseStore:
             _index_keys(table)
         # Files that no version names are leftovers of a killed writer, unless another process is about to commit.
         table.optimize(cleanup_older_than=timedelta(seconds=kept_for_s), delete_unverified=is_alone)
+
+    def _begin_build(self) -> None:
+        try:
+            self._build = IndexBuild(self._folder, self._dimension)
+        except OSError:  # there is no interpreter to start; flat search goes on
+            self._build_not_before_s = time.monotonic() + BUILD_AGAIN_AFTER_S
 
     def _is_building(self, *, wait: bool) -> bool:
         """Return whether a child is at work; with `wait` it no longer is."""

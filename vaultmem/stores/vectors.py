@@ -8,6 +8,7 @@ The file also keeps one calibration per fingerprint, which costs an embedding ru
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,26 +30,26 @@ BUSY_TIMEOUT_S = 5.0
 """How long a statement waits for another process that is in the middle of a write."""
 
 HASHES_PER_QUERY = 500
-"""SQLite promises at least 999 variables a statement; chunks of 500 fetch 5,000 vectors in about 20 ms."""
+"""SQLite promises at least 999 variables a statement; in parts of 500, 5,000 vectors come in about 40 ms."""
 
 SECONDS_PER_DAY = 86_400
 
 _TABLES = """
-CREATE TABLE vectors (
+CREATE TABLE IF NOT EXISTS vectors (
     model INTEGER NOT NULL,
     text_hash TEXT NOT NULL,
     last_used_day INTEGER NOT NULL,
     vector BLOB NOT NULL,
-    PRIMARY KEY (model, text_hash)
-) WITHOUT ROWID;
-CREATE INDEX vectors_by_day ON vectors (last_used_day);
-CREATE TABLE models (model INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
-CREATE TABLE calibrations (key TEXT PRIMARY KEY, value BLOB NOT NULL);
+    UNIQUE (model, text_hash)
+);
+CREATE INDEX IF NOT EXISTS vectors_by_day ON vectors (last_used_day);
+CREATE TABLE IF NOT EXISTS models (model INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL UNIQUE);
+CREATE TABLE IF NOT EXISTS calibrations (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 
 
 class VectorStore:
-    """Raw vectors by model and text hash. One instance belongs to one thread at a time; processes may share the file.
+    """Raw vectors by model and text hash. Threads may share an instance, and processes the file.
 
     Every method raises StoreError when the file is corrupt, foreign, or of another version.
     """
@@ -56,15 +57,18 @@ class VectorStore:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
-        self._models: dict[str, int] = {}
+        self._lock = threading.Lock()
 
     @classmethod
     def open(cls, path: Path, writable: bool = True) -> VectorStore:
         """Open the file at `path`, made when it is missing and `writable`; a reader needs it to be there."""
+        if not writable and not path.is_file():
+            raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
         with _failures(path):
-            store = cls(path, _connect(path, writable))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            store = cls(path, sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False))
             try:
-                store._check(writable)
+                store._prepare(writable)
             except BaseException:
                 store.close()
                 raise
@@ -75,7 +79,7 @@ class VectorStore:
         import numpy as np
 
         wanted = list(dict.fromkeys(hashes))
-        with _failures(self._path):
+        with self._reading():
             model = self._model(fingerprint)
             if model is None:
                 return {}
@@ -91,7 +95,7 @@ class VectorStore:
     def put(self, fingerprint: str, vectors: Mapping[str, NDArray[np.float32]], now_s: float) -> None:
         """Keep these vectors, stamped as used at `now_s` (seconds since the epoch), in one transaction."""
         day = int(now_s // SECONDS_PER_DAY)
-        with _failures(self._path), self._connection:
+        with self._writing():
             model = self._model_made(fingerprint)
             self._connection.executemany(
                 "INSERT INTO vectors VALUES (?, ?, ?, ?) ON CONFLICT (model, text_hash)"
@@ -103,7 +107,7 @@ class VectorStore:
         """Say that these vectors are still in use; a row is rewritten at most once a day."""
         day = int(now_s // SECONDS_PER_DAY)
         wanted = list(dict.fromkeys(hashes))
-        with _failures(self._path), self._connection:
+        with self._writing():
             model = self._model(fingerprint)
             if model is None:
                 return
@@ -117,37 +121,48 @@ class VectorStore:
     def prune(self, before_s: float) -> int:
         """Forget the vectors last used on a day before the day of `before_s`; return how many."""
         day = int(before_s // SECONDS_PER_DAY)
-        with _failures(self._path):
-            with self._connection:
-                removed = self._connection.execute(
-                    "DELETE FROM vectors WHERE last_used_day < ?", (day,)
-                ).rowcount
-            if removed:
-                self._connection.execute("PRAGMA incremental_vacuum").fetchall()
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        with self._writing():
+            removed = self._connection.execute("DELETE FROM vectors WHERE last_used_day < ?", (day,)).rowcount
+        if removed:
+            with self._reading():
+                # As a script: `execute` would step this once, and each step frees but one page.
+                self._connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
         return removed
 
     def get_calibration(self, key: str) -> bytes | None:
         """Return the calibration kept under `key`, or None."""
-        with _failures(self._path):
+        with self._reading():
             row = self._connection.execute("SELECT value FROM calibrations WHERE key = ?", (key,)).fetchone()
         return None if row is None else bytes(row[0])
 
     def put_calibration(self, key: str, value: bytes) -> None:
         """Keep `value` under `key`, replacing what was there."""
-        with _failures(self._path), self._connection:
+        with self._writing():
             self._connection.execute("INSERT OR REPLACE INTO calibrations VALUES (?, ?)", (key, value))
 
     def count(self) -> int:
         """Return how many vectors are kept, over all models."""
-        with _failures(self._path):
+        with self._reading():
             return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
     def close(self) -> None:
         """Close the file; a second close is harmless."""
         self._connection.close()
 
-    def _check(self, writable: bool) -> None:
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        with self._lock, _failures(self._path):
+            yield
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._lock, _failures(self._path), self._connection:
+            yield
+
+    def _prepare(self, writable: bool) -> None:
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        if not writable:
+            self._connection.execute("PRAGMA query_only = ON")
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if (application, version) == (APPLICATION_ID, SCHEMA_VERSION):
@@ -166,14 +181,11 @@ class VectorStore:
         )
 
     def _model(self, fingerprint: str) -> int | None:
-        if fingerprint not in self._models:
-            row = self._connection.execute(
-                "SELECT model FROM models WHERE fingerprint = ?", (fingerprint,)
-            ).fetchone()
-            if row is None:
-                return None
-            self._models[fingerprint] = int(row[0])
-        return self._models[fingerprint]
+        """The number of a model. Not remembered: a transaction that is rolled back would leave a false one."""
+        row = self._connection.execute(
+            "SELECT model FROM models WHERE fingerprint = ?", (fingerprint,)
+        ).fetchone()
+        return None if row is None else int(row[0])
 
     def _model_made(self, fingerprint: str) -> int:
         self._connection.execute("INSERT OR IGNORE INTO models (fingerprint) VALUES (?)", (fingerprint,))
@@ -183,18 +195,6 @@ class VectorStore:
 
 
 _ADVICE = "delete the file; it is a cache, and its texts are embedded again"
-
-
-def _connect(path: Path, writable: bool) -> sqlite3.Connection:
-    if not writable and not path.is_file():
-        raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
-    if writable:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    if not writable:
-        connection.execute("PRAGMA query_only = ON")
-    return connection
 
 
 @contextmanager
