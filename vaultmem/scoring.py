@@ -40,7 +40,7 @@ this in a pair of languages (one that never learned Chinese) gets a scale on whi
 BODY_WEIGHTS = (0.65, 0.25, 0.10)
 """Of the best body chunks of a note; renormalised when it has fewer."""
 
-DENSE_THRESHOLD = 0.75
+DENSE_THRESHOLD = 0.76
 """Likeness from which a memory is worth a hint, in a vault of REFERENCE_SIZE memories; see `calibration`."""
 SIZE_SLOPE = 0.07
 """Growth of the threshold with ln(memories): the best of many strangers looks better than the best of few."""
