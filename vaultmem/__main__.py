@@ -10,9 +10,9 @@ def main() -> int:
     """Run the command line; returns its exit code."""
     _use_utf8()
     if sys.argv[1:2] == ["hook"]:  # on every prompt: the grammar of the others is not worth waiting for
-        from vaultmem.hooks import run_words
+        from vaultmem.shortcut import hook
 
-        return run_words(sys.argv[2:])
+        return hook(sys.argv[2:])
     from vaultmem.cli import run
 
     return run(sys.argv[1:])

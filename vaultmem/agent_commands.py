@@ -37,10 +37,11 @@ def _port(text: str) -> int:
 
 
 def hook(options: Options) -> int:
-    """One hook event; `python -m vaultmem hook …` comes here only with flags before the command."""
-    from vaultmem.hooks import hook_process
+    """One hook event, with flags before the command; without, `__main__` takes the shortcut."""
+    from vaultmem.shortcut import hook as answer
 
-    return hook_process(options.client, lambda: cli.config_of(options))
+    places = {"--root": options.root, "--state-dir": options.state_dir}
+    return answer([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
 
 
 def _hook_words(words: Words) -> None:

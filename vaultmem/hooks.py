@@ -9,28 +9,24 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue, harmless
+from vaultmem.shortcut import BUDGET_S, CLIENTS, INPUT_LIMIT_BYTES
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.passive import Ask, Given
 
-BUDGET_S = 0.85
-"""Of the whole process; what is left of a second is Python's own start and end."""
 WORKER_TIMEOUT_S = 0.6
-INPUT_LIMIT_BYTES = 32 << 20
 LOG_LIMIT_BYTES = 256 << 10
 
-CLIENTS = ("claude-code", "codex")
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 
 
@@ -243,8 +239,11 @@ class Deadline:
                 os._exit(0)
 
 
-def hook_process(client: str, load_config: Callable[[], Config]) -> int:
-    """The whole of `vaultmem hook CLIENT`: always 0, also when the settings are wrong."""
+def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: float = BUDGET_S) -> int:
+    """The long way of `vaultmem hook CLIENT`: always 0, also when the settings are wrong.
+
+    `named` are the flags `--root` and `--state-dir`; `data` is what came on stdin.
+    """
     import io
 
     stdout = _own_stdout()
@@ -253,39 +252,21 @@ def hook_process(client: str, load_config: Callable[[], Config]) -> int:
     def too_slow() -> None:
         log_failure(state.get("dir"), client, "?", EngineError(f"no answer within {BUDGET_S} s"))
 
-    deadline = Deadline(BUDGET_S, too_slow)
+    deadline = Deadline(budget_s, too_slow)
     answer = io.StringIO()
     try:
         if client not in CLIENTS:
             raise UsageError(f"there is no hook for {client!r}; there are: {', '.join(CLIENTS)}")
-        config = load_config()
+        from vaultmem.config import Config
+
+        config = Config.load(root=named.get("--root"), state_dir=named.get("--state-dir"))
         state["dir"] = config.state_dir
-        run_hook(client, config, sys.stdin.buffer, answer)
+        run_hook(client, config, io.BytesIO(data), answer)
     except Exception as error:
         log_failure(state.get("dir"), client, "?", error)
     if deadline.close() and answer.getvalue():
         _write_out(stdout, answer.getvalue().encode("utf-8", "replace"))
     return 0
-
-
-def run_words(words: Sequence[str]) -> int:
-    """`hook_process` for the words after `vaultmem hook`: the grammar of all commands costs a prompt 50 ms."""
-    named: dict[str, str] = {}
-    rest: list[str] = []
-    queue = iter(words)
-    for word in queue:
-        flag, equals, value = word.partition("=")
-        if flag in ("--root", "--state-dir"):
-            named[flag] = value if equals else next(queue, "")
-        else:
-            rest.append(word)
-
-    def load() -> Config:
-        from vaultmem.config import Config
-
-        return Config.load(root=named.get("--root"), state_dir=named.get("--state-dir"))
-
-    return hook_process(next((word for word in rest if not word.startswith("-")), ""), load)
 
 
 def _own_stdout() -> int:

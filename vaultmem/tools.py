@@ -6,23 +6,26 @@ Nothing here knows MCP: words and values in, a Reply or a VaultmemError out.
 from __future__ import annotations
 
 import os
+import random
 import sys
+import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from vaultmem.errors import ConflictError, NoteNotFoundError, UsageError, VaultmemError
+from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
 from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.usage import EventKind, SessionLog, Trigger, UsageEvent
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.nearest import Nearest
-    from vaultmem.views import OpenedMemory, SearchResult
+    from vaultmem.views import OpenedMemory, Saved, SearchResult
 
 MOST_LINES = 100
 QUERY_LIMIT_CHARS = 2_000
 BODY_LIMIT_BYTES = 1 << 20
 SIMILAR_SHOWN = 5
+SAVE_ATTEMPTS = 8
 
 INSTRUCTIONS = """\
 vaultmem keeps long-term memories: short Markdown notes of the user's, from earlier sessions and other projects.
@@ -124,8 +127,26 @@ class Tools:
             key = None  # clients fill optional fields with empty texts
         if key is not None and all(each is None for each in (name, description, body, tags)):
             raise UsageError("nothing to change was given", advice="Give name, description, body or tags.")
-        saved = self._nearest.save(key=key, name=name, description=description, tags=tags, body=body)
+        saved = self._save_in_turn(key, name, description, body, tags)
         return saved_reply(saved, self._similar(saved.similar))
+
+    def _save_in_turn(
+        self,
+        key: str | None,
+        name: str | None,
+        description: str | None,
+        body: str | None,
+        tags: list[str] | None,
+    ) -> Saved:
+        """Another writer was faster: its change is read, and ours is made on top of it."""
+        for attempt in range(1, SAVE_ATTEMPTS + 1):
+            try:
+                return self._nearest.save(key=key, name=name, description=description, tags=tags, body=body)
+            except ConcurrentChangeError:
+                if key is None or attempt == SAVE_ATTEMPTS:
+                    raise
+                time.sleep(random.uniform(0.01, 0.05) * attempt)
+        raise AssertionError("unreachable")
 
     def _similar(self, keys: tuple[str, ...]) -> list[OpenedMemory]:
         found = []

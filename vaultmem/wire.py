@@ -19,16 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmem import errors
 from vaultmem.errors import EngineError, VaultmemError
+from vaultmem.runtime import ADDRESS_PROTOCOL, address_name, find_address
 
 if TYPE_CHECKING:
     from vaultmem.recall import Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
-PROTOCOL = 1
-"""A worker and a client of different protocols do not talk; the client does its work alone."""
+PROTOCOL = ADDRESS_PROTOCOL
 MESSAGE_LIMIT_BYTES = 8 << 20
 """A longer message ends its connection; a body of a MiB, escaped, stays well under it."""
-ADDRESS_FILE = "worker.json"
 
 Json = dict[str, Any]
 
@@ -39,6 +38,9 @@ class Address:
 
     pid: int
     root: str
+    state_dir: str
+    is_default_state_dir: bool = True
+    """A client that names no state dir means the default one."""
     socket: str | None = None
     port: int | None = None
     token: str | None = None
@@ -162,30 +164,31 @@ def read_copies(data: list[Json]) -> tuple[NoteCopy, ...]:
 # --- the address ----------------------------------------------------------------------------------------
 
 
-def write_address(state_dir: Path, address: Address) -> None:
+def write_address(folder: str, address: Address) -> None:
     """Tell clients where the worker listens; readable by the user alone. Raises OSError."""
-    state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    temporary = state_dir / f".{ADDRESS_FILE}.{address.pid}"
+    target = Path(folder, address_name(address.root))
+    temporary = target.with_name(f".{target.name}.{address.pid}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         os.write(descriptor, encode(plain(address)))
     finally:
         os.close(descriptor)
-    temporary.replace(state_dir / ADDRESS_FILE)
+    temporary.replace(target)
 
 
-def read_address(state_dir: Path) -> Address | None:
-    """Where the last worker said it listens, or None. It may be dead by now."""
+def read_address(root: str) -> Address | None:
+    """Where the last worker of this memory root said it listens, or None. It may be dead by now."""
+    data = find_address(root)
+    if data is None:
+        return None
     try:
-        data = decode((state_dir / ADDRESS_FILE).read_bytes())
-        data.pop("v")
-        return Address(**data)
-    except (OSError, EngineError, TypeError):
+        return Address(**{key: value for key, value in data.items() if key != "v"})
+    except TypeError:
         return None
 
 
-def remove_address(state_dir: Path, pid: int) -> None:
+def remove_address(folder: str, root: str, pid: int) -> None:
     """Take the address back, if it is still the one of this process."""
-    address = read_address(state_dir)
+    address = read_address(root)
     if address is not None and address.pid == pid:
-        (state_dir / ADDRESS_FILE).unlink(missing_ok=True)
+        Path(folder, address_name(root)).unlink(missing_ok=True)

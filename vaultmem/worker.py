@@ -11,16 +11,16 @@ import contextlib
 import os
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from hashlib import blake2b
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue
+from vaultmem.runtime import address_name, is_private, runtime_folders
 from vaultmem.wire import (
     MESSAGE_LIMIT_BYTES,
     Address,
@@ -102,8 +102,7 @@ class Worker:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._state_dir: Path = engine.config.state_dir
-        self._root: Path = engine.config.root
+        self._folder = runtime_folder()
         self._places = threading.Semaphore(MOST_CONNECTIONS)
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
@@ -123,7 +122,7 @@ class Worker:
 
     def _announce(self) -> None:
         """Tell where it listens, and load what the first hook would otherwise wait for."""
-        write_address(self._state_dir, self._address)
+        write_address(self._folder, self._address)
         threading.Thread(target=self._warm_up, daemon=True).start()
 
     def _warm_up(self) -> None:
@@ -154,7 +153,7 @@ class Worker:
         """Stop serving and take the address back. What is being answered is cut off."""
         self._closing.set()
         with contextlib.suppress(OSError):
-            remove_address(self._state_dir, os.getpid())
+            remove_address(self._folder, self._address.root, os.getpid())
         self._listener.close()
         if self._address.socket:
             Path(self._address.socket).unlink(missing_ok=True)
@@ -170,17 +169,21 @@ class Worker:
         self.close()
 
     def _listen(self) -> tuple[socket.socket, Address]:
+        from vaultmem.config import default_state_dir
+
+        config = self._engine.config
+        is_default = config.state_dir == default_state_dir(config.root)
+        address = Address(os.getpid(), str(config.root), str(config.state_dir), is_default)
         if not HAS_UNIX_SOCKETS:
             listener = socket.create_server(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
-            return listener, Address(os.getpid(), str(self._root), port=port, token=self._token)
-        path = runtime_folder() / _socket_name(self._state_dir)
+            return listener, replace(address, port=listener.getsockname()[1], token=self._token)
+        path = Path(self._folder, f"{address_name(address.root)[:8]}-{os.getpid()}.sock")
         path.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(path))
         path.chmod(0o600)
         listener.listen(MOST_CONNECTIONS)
-        return listener, Address(os.getpid(), str(self._root), socket=str(path))
+        return listener, replace(address, socket=str(path))
 
     def _admit(self, connection: socket.socket) -> None:
         if not _is_same_user(connection) or not self._places.acquire(blocking=False):
@@ -224,7 +227,22 @@ def _clues(engine: Memories, query: str, **options: Any) -> Json:
     return {"clues": clues(recall.candidates), "trouble": recall.trouble}
 
 
+def _hook(engine: Engine, client: str, text: str) -> str:
+    """A whole hook, for a process that imports nothing: what it is to print."""
+    from io import StringIO
+
+    from vaultmem.hooks import run_hook
+
+    def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
+        return clues(engine.recall(query, limit=limit, project=project, suppressed=suppressed).candidates)
+
+    stdout = StringIO()
+    run_hook(client, engine.config, StringIO(text), stdout, ask=ask)
+    return stdout.getvalue()
+
+
 _METHODS: dict[str, Callable[..., object]] = {
+    "hook": _hook,
     "clues": _clues,
     "recall": lambda engine, query, **options: engine.recall(query, **options),
     "search": lambda engine, pattern, **options: engine.search(pattern, **options),
@@ -246,8 +264,8 @@ class WorkerClient:
     @classmethod
     def connect(cls, config: Config) -> WorkerClient | None:
         """The client of the worker that serves this memory root, or None when none listens."""
-        address = read_address(config.state_dir)
-        if address is None or address.root != str(config.root):
+        address = read_address(str(config.root))
+        if address is None or address.state_dir != str(config.state_dir):
             return None
         try:
             with _connected(address):
@@ -316,33 +334,21 @@ class WorkerClient:
 # --- sockets --------------------------------------------------------------------------------------------
 
 
-def runtime_folder() -> Path:
+def runtime_folder() -> str:
     """A folder for sockets that belongs to this user alone; made when missing.
 
     Raises:
         EngineError: what lies there belongs to somebody else or is open to others.
     """
-    base = os.environ.get("XDG_RUNTIME_DIR")
-    if base and Path(base).is_absolute() and len(base) < 60 and Path(base).is_dir():
-        folder = Path(base) / "vaultmem"
-    else:
-        short = "/tmp" if sys.platform != "win32" else os.environ["TEMP"]  # $TMPDIR may be too long a path
-        folder = Path(short) / f"vaultmem-{os.getuid() if hasattr(os, 'getuid') else os.getlogin()}"
+    folder = next(runtime_folders())
     with contextlib.suppress(FileExistsError):
-        folder.mkdir(mode=0o700)
-    status = folder.lstat()
-    if hasattr(os, "getuid") and (
-        status.st_uid != os.getuid() or status.st_mode & 0o077 or folder.is_symlink()
-    ):
+        Path(folder).mkdir(mode=0o700)
+    if not is_private(folder):
         raise EngineError(
             f"{folder} is not a folder of this user alone",
             advice="Remove it, or set XDG_RUNTIME_DIR to a private folder.",
         )
     return folder
-
-
-def _socket_name(state_dir: Path) -> str:
-    return f"{blake2b(str(state_dir).encode(), digest_size=6).hexdigest()}-{os.getpid()}.sock"
 
 
 @contextlib.contextmanager

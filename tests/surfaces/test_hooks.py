@@ -189,64 +189,60 @@ def test_a_worktree_counts_as_its_main_repository(tmp_path: Path) -> None:
 
 
 PROCESS = """
-import sys, time
-from pathlib import Path
-sys.argv = ["vaultmem"]
+import os, sys, time
 from vaultmem import hooks
 from vaultmem.config import Config
-from vaultmem.errors import ConfigError
-hooks.BUDGET_S = 0.3
-config = Config(Path(sys.path[-1]), Path(sys.path[-1]) / "state")
+state = sys.argv[1]
+def run(budget_s=5.0):
+    sys.exit(hooks.hook_process(CLIENT, {"--root": state, "--state-dir": state}, sys.stdin.buffer.read(), budget_s))
+CLIENT = "claude-code"
 """
+PROMPT = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"})
 
 
-def process(tmp_path: Path, code: str, stdin: str = "{}") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", f"import sys; sys.path.append({str(tmp_path)!r})\n{PROCESS}{code}"],
-        input=stdin, capture_output=True, text=True, timeout=30, check=False,
-    )  # fmt: skip
+def process(tmp_path: Path, code: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-c", PROCESS + code, str(tmp_path)]
+    return subprocess.run(words, input=PROMPT, capture_output=True, text=True, timeout=30, check=False)
 
 
 def test_a_hook_that_hangs_ends_in_time_with_nothing_said(tmp_path: Path) -> None:
-    code = """
-hooks.answer_event = lambda *a: (print("noise"), time.sleep(20))
-sys.exit(hooks.hook_process("claude-code", lambda: config))
-"""
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
-    done = process(tmp_path, code, json.dumps(event))
+    code = "hooks.answer_event = lambda *a: (print('noise'), time.sleep(20))\nrun(0.3)"
+    done = process(tmp_path, code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "no answer within" in (tmp_path / "state" / "hook.log").read_text()
+    assert "no answer within" in (tmp_path / "hook.log").read_text()
 
 
 def test_what_libraries_print_does_not_reach_the_client(tmp_path: Path) -> None:
     code = """
-import os
-hooks.BUDGET_S = 5
 def answer(*a):
     print("noise", flush=True); os.write(1, b"more noise"); os.system("echo child")
     return {"systemMessage": "said"}
 hooks.answer_event = answer
-sys.exit(hooks.hook_process("claude-code", lambda: config))
+run()
 """
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
-    done = process(tmp_path, code, json.dumps(event))
+    done = process(tmp_path, code)
     assert (done.returncode, done.stdout) == (0, '{"systemMessage": "said"}\n')
 
 
 def test_settings_that_are_wrong_are_silence(tmp_path: Path) -> None:
     code = """
-def load():
+from vaultmem.errors import ConfigError
+def load(**flags):
     raise ConfigError("config.toml: there is no setting `x`")
-hooks._fallback_folder = lambda: config.state_dir
-sys.exit(hooks.hook_process("claude-code", load))
+Config.load = load
+from pathlib import Path
+hooks._fallback_folder = lambda: Path(state)
+run()
 """
     done = process(tmp_path, code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "there is no setting" in (tmp_path / "state" / "hook.log").read_text()
+    assert "there is no setting" in (tmp_path / "hook.log").read_text()
 
 
 def test_an_unknown_client_is_silence(tmp_path: Path) -> None:
-    done = process(tmp_path, 'sys.exit(hooks.hook_process("emacs", lambda: config))')
+    done = process(
+        tmp_path, "from pathlib import Path\nhooks._fallback_folder = lambda: Path(state)\nCLIENT='x'\nrun()"
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 

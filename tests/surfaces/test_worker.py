@@ -10,16 +10,17 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from vaultmem import wire, worker
+from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
 from vaultmem.hints import Clue
 from vaultmem.notes import Status
 from vaultmem.recall import Candidate, Hint, Mode, Recall
+from vaultmem.runtime import address_name
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 from vaultmem.worker import Worker, WorkerClient
@@ -43,7 +44,7 @@ RECALL = Recall(
 
 class FakeEngine:
     def __init__(self, root: Path, state_dir: Path) -> None:
-        self.config = SimpleNamespace(root=root, state_dir=state_dir)
+        self.config = Config(root, state_dir)
         self.calls: list[tuple[str, dict[str, Any]]] = []
         self.hold = threading.Event()
         self.hold.set()
@@ -93,7 +94,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 @pytest.fixture
 def client(engine: FakeEngine) -> Iterator[WorkerClient]:
     with Worker(engine):  # type: ignore[arg-type]
-        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)
         assert found is not None
         yield found
 
@@ -137,22 +138,26 @@ def test_a_crash_of_the_engine_tells_nothing_private_and_the_worker_lives_on(cli
 
 
 def test_without_a_worker_there_is_no_client(engine: FakeEngine) -> None:
-    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+    assert WorkerClient.connect(engine.config) is None
 
 
 def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
-    wire.write_address(
-        engine.config.state_dir, wire.Address(1, str(engine.config.root), socket="/tmp/vmt-nobody.sock")
-    )
-    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
-    (engine.config.state_dir / wire.ADDRESS_FILE).write_bytes(b"\xff{")
-    assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+    root, folder = str(engine.config.root), worker.runtime_folder()
+    state = str(engine.config.state_dir)
+    wire.write_address(folder, wire.Address(1, root, state, socket="/tmp/vmt-nobody.sock"))
+    assert wire.read_address(root) is not None
+    assert WorkerClient.connect(engine.config) is None
+    Path(folder, address_name(root)).write_bytes(b"\xff{")
+    assert WorkerClient.connect(engine.config) is None
 
 
 def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Path) -> None:
     with Worker(engine):  # type: ignore[arg-type]
-        other = SimpleNamespace(root=tmp_path / "other", state_dir=engine.config.state_dir)
-        assert WorkerClient.connect(other) is None  # type: ignore[arg-type]
+        for other in (
+            Config(tmp_path / "other", engine.config.state_dir),
+            Config(engine.config.root, tmp_path),
+        ):
+            assert WorkerClient.connect(other) is None
 
 
 def test_a_worker_warms_up_before_the_first_hook_asks(engine: FakeEngine) -> None:
@@ -165,13 +170,14 @@ def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
         path = Path(served.address.socket or "")
         assert path.exists()
     assert not path.exists()
-    assert wire.read_address(engine.config.state_dir) is None
+    assert wire.read_address(str(engine.config.root)) is None
 
 
 def test_closing_does_not_take_a_successors_address(engine: FakeEngine) -> None:
     with Worker(engine):  # type: ignore[arg-type]
-        wire.write_address(engine.config.state_dir, wire.Address(99999, "r", socket="/tmp/x"))
-    address = wire.read_address(engine.config.state_dir)
+        root = str(engine.config.root)
+        wire.write_address(worker.runtime_folder(), wire.Address(99999, root, "s", socket="/tmp/x"))
+    address = wire.read_address(root)
     assert address is not None and address.pid == 99999
 
 
@@ -181,7 +187,7 @@ def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert len(os.fsencode(path)) < 100
-        address_file = engine.config.state_dir / wire.ADDRESS_FILE
+        address_file = path.parent / address_name(served.address.root)
         assert stat.S_IMODE(address_file.stat().st_mode) == 0o600
 
 
@@ -195,10 +201,10 @@ def test_a_runtime_folder_open_to_others_is_refused(engine: FakeEngine) -> None:
 
 def test_a_peer_of_another_user_is_turned_away(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     with Worker(engine):  # type: ignore[arg-type]
-        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)
         assert found is not None
         monkeypatch.setattr(worker, "_is_same_user", lambda connection: False)
-        assert WorkerClient.connect(engine.config) is None  # type: ignore[arg-type]
+        assert WorkerClient.connect(engine.config) is None
 
 
 def raw(served: Worker, data: bytes) -> bytes:
@@ -278,8 +284,16 @@ def test_twenty_clients_at_once_are_all_answered(engine: FakeEngine) -> None:
 def test_without_unix_sockets_a_token_is_needed(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "HAS_UNIX_SOCKETS", False)
     with Worker(engine) as served:  # type: ignore[arg-type]
-        found = WorkerClient.connect(engine.config)  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)
         assert found is not None and found.recall("q") == RECALL
-        thief = WorkerClient(wire.Address(1, "r", port=served.address.port, token="guess"))
+        thief = WorkerClient(wire.Address(1, "r", "s", port=served.address.port, token="guess"))
         with pytest.raises(EngineError, match="token"):
             thief.recall("q")
+
+
+def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: FakeEngine) -> None:
+    engine.config.root.mkdir()
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
+    answer = json.loads(client.call("hook", {"client": "claude-code", "text": json.dumps(event)}))
+    assert "- mem_1 | score=0.61 | 名 A | desc" in answer["hookSpecificOutput"]["additionalContext"]
+    assert client.call("hook", {"client": "claude-code", "text": "junk"}) == ""

