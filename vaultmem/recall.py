@@ -160,9 +160,10 @@ def _of_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> Sig
     if hit is not None:
         idf = evidence.idf[window]
         share = evidence.share(hit, idf)
-        calibrate = scoring.calibrated_lexical if passages else scoring.lexical_alone
+        alone = scoring.lexical_threshold(evidence.memories, len(prompt.windows))
+        lexical = scoring.calibrated_lexical(share) if passages else scoring.lexical_alone(share, alone)
         matched = tuple(term for term in idf if term in hit.counts)
-        return replace(signals, bm25=calibrate(share), terms=matched)
+        return replace(signals, bm25=lexical, terms=matched)
     if signals.dense is not None:
         return replace(signals, dense=scoring.dense_alone(signals.dense))
     return signals

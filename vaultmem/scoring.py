@@ -55,8 +55,10 @@ K1 = 1.2
 B = 0.75
 LEXICAL_FLOOR = 0.1
 """Share of the attainable BM25 that a memory shares with a query by chance."""
-LEXICAL_ALONE_THRESHOLD = 0.4
-"""Share of the attainable BM25 that is worth a hint when there are no vectors."""
+LEXICAL_ALONE_THRESHOLD = 0.24
+"""Share of the attainable BM25 that is worth a hint when there are no vectors, in a vault of REFERENCE_SIZE."""
+LEXICAL_ALONE_SLOPE = 0.04
+"""Its growth with ln(memories)."""
 
 EXACT_IDENTIFIER = 0.5
 """Bonus of a memory that carries an identifier which the prompt names: with it alone a hint."""
@@ -206,9 +208,14 @@ def calibrated_lexical(share: float) -> float:
     return min(1.0, max(0.0, share - LEXICAL_FLOOR) / (1 - LEXICAL_FLOOR))
 
 
-def lexical_alone(share: float) -> float:
-    """The lexical signal where no dense one exists: 0.5 at LEXICAL_ALONE_THRESHOLD, 1 at the attainable."""
-    bar = LEXICAL_ALONE_THRESHOLD
-    if share < bar:
-        return DEFAULT_MIN_SCORE * max(0.0, share) / bar
-    return DEFAULT_MIN_SCORE + (1 - DEFAULT_MIN_SCORE) * min(1.0, (share - bar) / (1 - bar))
+def lexical_threshold(memories: int, windows: int = 1) -> float:
+    """The share of the attainable BM25 worth a hint where no dense signal exists, see `dense_threshold`."""
+    tries = max(memories, SMALLEST_SIZE) * windows
+    return min(0.9, LEXICAL_ALONE_THRESHOLD + LEXICAL_ALONE_SLOPE * math.log(tries / REFERENCE_SIZE))
+
+
+def lexical_alone(share: float, threshold: float) -> float:
+    """The lexical signal where no dense one exists: 0.5 at the threshold, 1 at the attainable."""
+    if share < threshold:
+        return DEFAULT_MIN_SCORE * max(0.0, share) / threshold
+    return DEFAULT_MIN_SCORE + (1 - DEFAULT_MIN_SCORE) * min(1.0, (share - threshold) / (1 - threshold))

@@ -23,7 +23,8 @@ def test_a_memory_at_the_threshold_scores_one_half_in_every_mode() -> None:
     threshold = scoring.dense_threshold(500)
     at = scoring.calibrated_dense(threshold, threshold)
     assert scoring.total(scoring.dense_alone(at), None) == pytest.approx(0.5)
-    assert scoring.total(None, scoring.lexical_alone(scoring.LEXICAL_ALONE_THRESHOLD)) == pytest.approx(0.5)
+    alone = scoring.lexical_threshold(500)
+    assert scoring.total(None, scoring.lexical_alone(alone, alone)) == pytest.approx(0.5)
 
 
 def test_weights_are_those_of_the_signals_that_exist() -> None:
@@ -97,9 +98,10 @@ def test_lexical_evidence_never_lowers_a_score(dense: float, a: float, b: float)
     )
 
 
-@given(UNIT, UNIT)
-def test_lexical_alone_is_monotonous(a: float, b: float) -> None:
-    low, high = (scoring.lexical_alone(x) for x in sorted((a, b)))
+@given(UNIT, UNIT, MEMORIES)
+def test_lexical_alone_is_monotonous(a: float, b: float, memories: int) -> None:
+    threshold = scoring.lexical_threshold(memories, windows=4)
+    low, high = (scoring.lexical_alone(x, threshold) for x in sorted((a, b)))
     assert 0 <= low <= high <= 1
 
 
