@@ -16,7 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -35,6 +35,7 @@ from vaultmem.stores.dense_rows import (
     to_arrow,
 )
 from vaultmem.stores.dense_upkeep import BUILD_AGAIN_AFTER_S, IndexBuild, TableState, Upkeep, wanted_upkeep
+from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,7 +80,6 @@ rows left 318 MB; with two arenas 228 MB, and no search was slower."""
 _M_ARENA_MAX = -8  # glibc's <malloc.h>
 _TABLE = "chunks"
 _STAMP_FILE = "store.json"
-_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
 
 
 class DenseStore:
@@ -96,14 +96,14 @@ class DenseStore:
         self._open_table: Any = None
         self._build: IndexBuild | None = None
         self._build_not_before_s = 0.0
-        with _failures(folder):
+        with failures_of("dense", folder):
             self._check_stamp()
 
     def add(self, rows: Sequence[DenseRow]) -> None:
         """Add these rows in one commit; no rows is no work."""
         self._check_writable()
         if rows:
-            with _failures(self._folder):
+            with failures_of("dense", self._folder):
                 table = self._table() or self._made_table()
                 table.add(to_arrow(rows, self._dimension))
 
@@ -157,41 +157,41 @@ class DenseStore:
 
     def size_bytes(self) -> int:
         """Return what the folder takes on disk."""
-        with _failures(self._folder):
-            return sum(_size(path) for path in self._folder.rglob("*"))
+        with failures_of("dense", self._folder):
+            return folder_bytes(self._folder)
 
     def maintain(self, *, force: bool = False) -> None:
-        """Do what upkeep is due (`dense_upkeep`): nothing costs 2 ms, tidying 0.1 s, a rebuild goes on in a child.
+        """Do the upkeep that is due (`dense_upkeep`). Most calls find none, in 2 ms; a child is not waited for.
 
         With `force` the table is tidied in any case, down to its newest version, and a child is waited for.
         """
         self._check_writable()
-        with _failures(self._folder):
+        with failures_of("dense", self._folder):
             table = self._table()
             if table is None or self._is_building(wait=force):
                 return
             wanted = wanted_upkeep(self._state(table))
-            if wanted is Upkeep.REBUILD and time.monotonic() >= self._build_not_before_s:
-                self._begin_build()
+            if (
+                wanted in (Upkeep.REBUILD, Upkeep.REBUILD_IN_CHILD)
+                and time.monotonic() >= self._build_not_before_s
+            ):
+                self._rebuild(in_child=wanted is Upkeep.REBUILD_IN_CHILD)
                 if self._is_building(wait=force):
                     return
             if force or wanted is not Upkeep.NOTHING:
                 self._tidy(table, kept_for_s=0.001 if force else VERSIONS_KEPT_FOR_S, is_alone=True)
 
     def rebuild_index(self) -> None:
-        """Make the vector index anew over all rows and merge all files, here and now; the child's work.
+        """Make the vector index anew over all rows and merge all files: what a child process is started for.
 
         The parent may write meanwhile. Its deletes can win over the merge, which is then left for another time.
         """
         self._check_writable()
-        with _failures(self._folder):
+        with failures_of("dense", self._folder):
             table = self._table()
             if table is None:
                 return
-            from lancedb.index import IvfSq
-
-            partitions = max(1, table.count_rows() // ROWS_PER_PARTITION)
-            table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=partitions))
+            _index_vectors(table)
             try:
                 self._retried(lambda table: self._tidy(table, kept_for_s=VERSIONS_KEPT_FOR_S, is_alone=False))
             except RuntimeError as error:
@@ -222,9 +222,9 @@ class DenseStore:
             self._write_stamp(has_table=False)
         stamp = json.loads(path.read_text(encoding="utf-8"))
         if stamp not in (_stamp(self._dimension, True), _stamp(self._dimension, False)):
-            raise StoreError(f"{self._folder} is not a dense store of this version", advice=_ADVICE)
+            raise StoreError(f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE)
         if stamp["has_table"] and not self._manifests():
-            raise StoreError(f"the dense store {self._folder} has lost its table", advice=_ADVICE)
+            raise StoreError(f"the dense store {self._folder} has lost its table", advice=REBUILD_ADVICE)
 
     def _write_stamp(self, *, has_table: bool) -> None:
         path = self._folder / _STAMP_FILE
@@ -241,7 +241,9 @@ class DenseStore:
         if table is None and self._manifests():
             table = _database(self._folder).open_table(_TABLE)
             if not table.schema.equals(schema(self._dimension)):
-                raise StoreError(f"{self._folder} is not a dense store of this version", advice=_ADVICE)
+                raise StoreError(
+                    f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE
+                )
             self._open_table = table
         return table
 
@@ -257,12 +259,12 @@ class DenseStore:
         return [] if table is None else from_arrow(table)
 
     def _delete_where(self, condition: str) -> None:
-        with _failures(self._folder):
+        with failures_of("dense", self._folder):
             self._retried(lambda table: table.delete(condition))
 
     def _read(self, read: Callable[[Any], T]) -> T | None:
         """Return what `read` makes of the newest table, or None when there is none yet."""
-        with _failures(self._folder):
+        with failures_of("dense", self._folder):
             return self._retried(read)
 
     def _retried(self, act: Callable[[Any], T]) -> T | None:
@@ -299,10 +301,13 @@ class DenseStore:
         # Files that no version names are leftovers of a killed writer, unless another process is about to commit.
         table.optimize(cleanup_older_than=timedelta(seconds=kept_for_s), delete_unverified=is_alone)
 
-    def _begin_build(self) -> None:
+    def _rebuild(self, *, in_child: bool) -> None:
         try:
-            self._build = IndexBuild(self._folder, self._dimension)
-        except OSError:  # there is no interpreter to start; flat search goes on
+            if in_child:
+                self._build = IndexBuild(self._folder, self._dimension)
+            else:
+                _index_vectors(self._table())
+        except (OSError, RuntimeError):  # no interpreter to start, or Lance cannot; flat search goes on
             self._build_not_before_s = time.monotonic() + BUILD_AGAIN_AFTER_S
 
     def _is_building(self, *, wait: bool) -> bool:
@@ -343,6 +348,13 @@ def _index_keys(table: Any) -> None:
     table.create_index("note_key", config=BTree())
 
 
+def _index_vectors(table: Any) -> None:
+    from lancedb.index import IvfSq
+
+    partitions = max(1, table.count_rows() // ROWS_PER_PARTITION)
+    table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=partitions))
+
+
 def _stamp(dimension: int, has_table: bool) -> dict[str, Any]:
     return {
         "store": "vaultmem dense",
@@ -376,28 +388,8 @@ def _is_empty(folder: Path) -> bool:
     return not folder.is_dir() or not any(folder.iterdir())
 
 
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size if path.is_file() else 0
-    except FileNotFoundError:  # a clean-up removed it meanwhile
-        return 0
-
-
 def _modified_s(path: Path) -> float:
     try:
         return path.stat().st_mtime
     except FileNotFoundError:  # a clean-up removed it meanwhile
         return time.time()
-
-
-@contextmanager
-def _failures(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except BaseException as error:
-        # A panic inside Lance arrives as a BaseException that is no Exception; interrupts must go through.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise StoreError(f"the dense store {folder} cannot be used: {error}", advice=_ADVICE) from error
-        raise

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import StoreError
+from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes
 
 if TYPE_CHECKING:
     import tantivy
@@ -38,7 +39,6 @@ _STAMP_FILE = "store.json"
 _STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
 _FIELDS = ("note_key", "version", "length", "terms", "bag")
 _BAG_SEPARATOR = "\n"
-_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class LexicalStore:
     def __init__(self, folder: Path, *, writable: bool) -> None:
         self._folder = folder
         self._writable = writable
-        with _failures(folder):
+        with failures_of("lexical", folder):
             self._index = _open_index(folder, writable)
             self._schema = self._index.schema
         self._view: _View | None = None
@@ -109,7 +109,7 @@ class LexicalStore:
         wanted = list(dict.fromkeys(terms))
         if not wanted or limit <= 0:
             return []
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             should = [(tantivy.Occur.Should, self._term_query(term)) for term in wanted]
             searcher = self._newest().searcher
             return _hits(searcher, tantivy.Query.boolean_query(should), wanted, limit)
@@ -120,7 +120,7 @@ class LexicalStore:
 
         if not note_keys:
             return []
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             query = tantivy.Query.term_set_query(self._schema, "note_key", sorted(set(note_keys)))
             searcher = self._newest().searcher
             hits = _hits(searcher, query, list(dict.fromkeys(terms)), _count(searcher, query))
@@ -128,7 +128,7 @@ class LexicalStore:
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return how many live documents hold each term; deleted ones never count."""
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             view = self._newest()
             for term in terms:
                 if term not in view.frequencies:
@@ -140,7 +140,7 @@ class LexicalStore:
         """Return (live documents, sum of their lengths in terms)."""
         import tantivy
 
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             view = self._newest()
             if view.statistics is None:
                 total = {"total": {"sum": {"field": "length"}}}
@@ -152,25 +152,25 @@ class LexicalStore:
         """Return every (note_key, digest) that is in the store, with how many documents it has."""
         import tantivy
 
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             # The filter makes the counts those of live documents; without it deleted ones are listed too.
             listed = self._newest().searcher.terms_with_prefix("version", "", tantivy.Query.all_query(), None)
         return {_parse_version(version): count for version, count in listed}
 
     def count(self) -> int:
         """Return the number of live documents."""
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             return int(self._newest().searcher.num_docs)
 
     def size_bytes(self) -> int:
         """Return what the folder takes on disk."""
-        with _failures(self._folder):
-            return sum(_size(path) for path in self._folder.iterdir())
+        with failures_of("lexical", self._folder):
+            return folder_bytes(self._folder)
 
     def maintain(self, *, force: bool = False) -> None:
         """Remove files that nothing needs; without `force` only when there are many. Merges never wait for this."""
         self._check_writable()
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             if force or len(list(self._folder.iterdir())) > FILES_IN_ORDER:
                 writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
                 writer.garbage_collect_files()
@@ -188,7 +188,7 @@ class LexicalStore:
     def _writing(self) -> Iterator[tantivy.IndexWriter]:
         """One commit. Tantivy's own lock is held no longer than this, and it dies with the process."""
         self._check_writable()
-        with _failures(self._folder):
+        with failures_of("lexical", self._folder):
             writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
             try:
                 yield writer
@@ -232,7 +232,7 @@ def _open_index(folder: Path, writable: bool) -> tantivy.Index:
         stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
     fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])
     if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != _FIELDS:
-        raise StoreError(f"{folder} is not a lexical store of this version", advice=_ADVICE)
+        raise StoreError(f"{folder} is not a lexical store of this version", advice=REBUILD_ADVICE)
     index = tantivy.Index.open(str(folder))
     index.config_reader("manual")
     return index
@@ -313,23 +313,3 @@ _UNSAFE = re.compile("[\x00-\x20\\\\\ud800-\udfff]")
 def _commit_stamp(folder: Path) -> tuple[int, int, int]:
     status = (folder / "meta.json").stat()
     return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size if path.is_file() else 0
-    except FileNotFoundError:  # a merge removed it meanwhile
-        return 0
-
-
-@contextmanager
-def _failures(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except StoreError:
-        raise
-    except BaseException as error:
-        # A panic inside Tantivy arrives as a BaseException that is no Exception; interrupts must go through.
-        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
-            raise StoreError(f"the lexical store {folder} cannot be used: {error}", advice=_ADVICE) from error
-        raise

@@ -1,0 +1,38 @@
+"""What the stores that live in a folder have in common: how their failures are told, and what they take on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from vaultmem.errors import StoreError
+
+REBUILD_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
+
+
+@contextmanager
+def failures_of(store: str, folder: Path) -> Iterator[None]:
+    """Turn every failure inside into a StoreError that names the store and its folder."""
+    try:
+        yield
+    except StoreError:
+        raise
+    except BaseException as error:
+        # A panic in the back end arrives as a BaseException that is no Exception; interrupts must go through.
+        if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+            message = f"the {store} store {folder} cannot be used: {error}"
+            raise StoreError(message, advice=REBUILD_ADVICE) from error
+        raise
+
+
+def folder_bytes(folder: Path) -> int:
+    """Return the summed size of all files under `folder`; one that vanishes meanwhile counts nothing."""
+    return sum(_size(path) for path in folder.rglob("*"))
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0
