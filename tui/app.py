@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -40,6 +42,7 @@ from tui.preferences import Preferences, default_preferences, theme_for_terminal
 from tui.previewing import Settings
 from tui.screens.dashboard import DashboardScreen
 from tui.themes import THEMES
+from tui.typing_ahead import KeySettled, TypingAhead
 from tui.widgets.top_bar import Facts
 
 if TYPE_CHECKING:
@@ -48,6 +51,9 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.events import Event
     from vaultmem.views import NoteView
+
+REPEAT_S = 60.0
+"""The same failure is said again after this time."""
 
 COALESCE_S = 0.1
 """Events of the engine are handed over at most ten times a second."""
@@ -82,6 +88,7 @@ class VaultmemApp(App[int]):
         settings: Settings | None = None,
         preferences: Preferences | None = None,
         clock: Callable[[], datetime] = _utc_now,
+        stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()
         from tui.history import History
@@ -91,15 +98,35 @@ class VaultmemApp(App[int]):
         self.is_read_only = is_read_only
         self.settings = settings or Settings()
         self.preferences = preferences or default_preferences()
-        self.clock = clock
         self.engine: Engine | None = None
         self.history: History = History()
         self.tags: Mapping[str, int] = {}
+        self._typing = TypingAhead(self)
+        self._said: dict[tuple[str, str], float] = {}
         self._waiting: list[Event] = []
         self._waiting_lock = threading.Lock()
         self._unsubscribe: Callable[[], None] = lambda: None
+        facts = Facts(f"{root.parent.name} › {root.name}", is_read_only=is_read_only)
+        self.dashboard = DashboardScreen(facts, self.settings, clock, stopwatch)
         for theme in THEMES:
             self.register_theme(theme)
+
+    # --- keys
+
+    async def on_event(self, event: events.Event) -> None:
+        """Take keys in turn: see `typing_ahead`."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            if self._typing.must_wait(event):
+                return
+            target = self.focused or self.screen
+            await super().on_event(event)
+            self._typing.follow(target)
+            return
+        await super().on_event(event)
+
+    def on_key_settled(self, event: KeySettled) -> None:
+        """A key has been handled."""
+        self._typing.settled(event)
 
     # --- the start, and the end
 
@@ -108,8 +135,7 @@ class VaultmemApp(App[int]):
         remembered = self.preferences.theme()
         self.theme = remembered if remembered in self.available_themes else theme_for_terminal()
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        facts = Facts(f"{self.root.parent.name} › {self.root.name}", is_read_only=self.is_read_only)
-        self.push_screen(DashboardScreen(facts, self.settings, self.clock))
+        self.push_screen(self.dashboard)
         self.call_after_refresh(self.open_engine)
 
     def open_engine(self) -> None:
@@ -160,11 +186,6 @@ class VaultmemApp(App[int]):
         if engine is not None:
             engine.close()
 
-    @property
-    def dashboard(self) -> DashboardScreen:
-        """The main screen."""
-        return next(screen for screen in self.screen_stack if isinstance(screen, DashboardScreen))
-
     def notes_at(self, paths: Sequence[str]) -> list[NoteView]:
         """The notes at these paths that are still there."""
         by_path = self.dashboard.shelf.by_path
@@ -200,7 +221,11 @@ class VaultmemApp(App[int]):
         self.tags = event.tags
 
     def on_call_failed(self, event: CallFailed) -> None:
-        """Something did not work: say what, and go on."""
+        """Something did not work: say what, once a minute, and go on."""
+        key, now = (event.what, event.message), time.monotonic()
+        if now - self._said.get(key, -REPEAT_S) < REPEAT_S:
+            return
+        self._said[key] = now
         self.say(f"{event.message} {event.advice}".strip(), title=f"✖ {event.what}", severity="error")
 
     def say(self, message: str, *, title: str = "", severity: str = "information") -> None:

@@ -107,6 +107,7 @@ def open_dashboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenDashb
             is_read_only=is_read_only,
             preferences=preferences,
             clock=lambda: NOW,
+            stopwatch=lambda: 0.0,
         )
         app.animation_level = "none"
         return app

@@ -453,9 +453,7 @@ async def test_an_edit_that_is_refused_stays_in_the_dialog_with_its_reason(engin
     async with app.run_test(size=SIZE) as pilot:
         await ready(app, pilot)
         await pilot.press("4", "slash", *"stable", "enter", "t")
-        await until(
-            pilot, lambda: isinstance(app.screen, TagDialog) and "cannot be edited" in screen_text(app)
-        )
+        await until(pilot, lambda: isinstance(app.screen, TagDialog) and "bad_yaml" in screen_text(app))
         await pilot.press("enter")
         assert isinstance(app.screen, TagDialog)
         assert "1 refused" in str(app.screen.query_one("#plan-summary", Static).content)

@@ -227,3 +227,28 @@ async def test_the_cases_vaults_are_shown(open_dashboard, case, tmp_path):
         await pilot.press("4", "down", "2", "down", "down", "5", "1")
         assert len(app.dashboard.shelf.notes) == len(list(root.rglob("*.md")))
     app.close_engine()
+
+
+async def test_keys_that_come_faster_than_the_screen_reach_what_they_are_meant_for(engine, open_dashboard):
+    app = open_dashboard(engine)
+    words = [
+        "2",
+        "slash",
+        *"missing_desc",
+        "enter",
+        "down",
+        "w",
+        *"Hello",
+        "enter",
+        "4",
+        "t",
+        *"zz",
+        "enter",
+        "enter",
+    ]
+    async with app.run_test(size=(120, 40)) as pilot:
+        await ready(app, pilot)
+        for word in words:
+            app.post_message(events.Key(word, word if len(word) == 1 else None))
+        await until(pilot, lambda: any(b"- zz" in data or b" zz" in data for data in engine.files.values()))
+        assert b"description: Hello\n" in engine.files["2026/05/week2/2026-05-14-redis.md"]

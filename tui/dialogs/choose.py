@@ -51,7 +51,7 @@ class ChooseDialog(Dialog[str]):
     def on_mount(self) -> None:
         """All choices, the first under the cursor."""
         self._fill()
-        self.query_one(Rows).focus()
+        self.screen.set_focus(self.query_one(Rows))
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBar).value.casefold().split()
@@ -78,7 +78,7 @@ class ChooseDialog(Dialog[str]):
             box = self.query_one(Input)
             if not box.has_focus:
                 event.stop()
-                box.focus()
+                self.screen.set_focus(box)
                 box.insert_text_at_cursor(event.character)
 
     @on(Input.Changed)
@@ -89,7 +89,7 @@ class ChooseDialog(Dialog[str]):
     @on(FilterBar.Left)
     def _left(self, event: FilterBar.Left) -> None:
         event.stop()
-        self.query_one(Rows).focus()
+        self.screen.set_focus(self.query_one(Rows))
 
     @on(Rows.Chosen)
     def _chosen(self, event: Rows.Chosen) -> None:

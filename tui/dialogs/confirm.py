@@ -43,7 +43,7 @@ class ConfirmDialog(Dialog[bool]):
 
     def on_mount(self) -> None:
         """No is what Enter answers."""
-        self.query_one("#no", Button).focus()
+        self.screen.set_focus(self.query_one("#no", Button))
 
     def action_answer(self, is_yes: bool) -> None:
         """Answer."""

@@ -56,7 +56,7 @@ class DescribeDialog(Dialog[Edited]):
         self._plan = Plan()
         self._suggestion = ""
         self._timer: Timer | None = None
-        self._wants_to_save = False
+        self.wants_to_save = False
 
     def compose(self) -> ComposeResult:
         """Name, box, suggestion, the change, the body to look into."""
@@ -76,7 +76,7 @@ class DescribeDialog(Dialog[Edited]):
     def on_mount(self) -> None:
         """Bind the dialog to the note as it is now; ask for a suggestion and the body."""
         path, box = self._note.path, self.query_one(LineBox)
-        box.focus()
+        self.screen.set_focus(box)
         box.move_cursor(box.document.end)
         self._ask_plan()
         ask(
@@ -110,7 +110,7 @@ class DescribeDialog(Dialog[Edited]):
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self._wants_to_save = False
+        self.wants_to_save = False
         self._plan.outdate()
         if self._timer is not None:
             self._timer.stop()
@@ -144,7 +144,7 @@ class DescribeDialog(Dialog[Edited]):
         self.query_one("#plan", Static).update(
             Content.styled(shown, "$text-error") if self._plan.complaint() else diff_lines(shown)
         )
-        if self._wants_to_save:
+        if self.wants_to_save:
             self.action_save()
 
     def action_take(self) -> None:
@@ -160,7 +160,7 @@ class DescribeDialog(Dialog[Edited]):
             self.app.bell()
             return
         if not self._plan.is_current:
-            self._wants_to_save = True
+            self.wants_to_save = True
             self._ask_plan()
             return
         if not self._plan.complaint():

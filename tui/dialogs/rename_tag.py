@@ -38,7 +38,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         self._vault_tags, self._tag = vault_tags, tag
         self._plan = Plan()
         self._timer: Timer | None = None
-        self._wants_to_save = False
+        self.wants_to_save = False
 
     def compose(self) -> ComposeResult:
         """From, to, completions for either, the files."""
@@ -62,7 +62,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
 
     def on_mount(self) -> None:
         """Begin where something is missing."""
-        self.query_one("#rename-new" if self._tag else "#rename-old", Input).focus()
+        self.screen.set_focus(self.query_one("#rename-new" if self._tag else "#rename-old", Input))
         self._box = self.query_one("#rename-new" if self._tag else "#rename-old", Input)
         self._complete()
 
@@ -75,7 +75,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._box = event.input
-        self._wants_to_save = False
+        self.wants_to_save = False
         self._plan.outdate()
         self._complete()
         if self._timer is not None:
@@ -115,7 +115,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         event.stop()
         if event.key:
             self._box.value = event.key
-            self._box.focus()
+            self.screen.set_focus(self._box)
 
     def _ask_plan(self) -> None:
         old, new, number = self._normalised("rename-old"), self._normalised("rename-new"), self._plan.asked
@@ -132,7 +132,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
     def on_call_failed(self, event: CallFailed) -> None:
         """Say why it cannot be renamed."""
         event.stop()
-        self._wants_to_save = False
+        self.wants_to_save = False
         self.query_one("#plan", Static).update(
             Content.styled(f"✖ {plain(event.message)} {plain(event.advice)}", "$text-error")
         )
@@ -147,14 +147,14 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         files = [Content("  " + plain(edit.path)) for edit in changes]
         diffs = [diff_lines(edit.diff) for edit in changes[:MOST_DIFFS]]
         self.query_one("#plan", Static).update(lines([head, *files, "", *diffs]))
-        if self._wants_to_save:
+        if self.wants_to_save:
             self.action_save()
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         event.stop()
         if event.input.id == "rename-old":
-            self.query_one("#rename-new", Input).focus()
+            self.screen.set_focus(self.query_one("#rename-new", Input))
         else:
             self.action_save()
 
@@ -164,7 +164,7 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
         if not old or not new or old == new:
             self.app.bell()
         elif not self._plan.is_current:
-            self._wants_to_save = True
+            self.wants_to_save = True
             self._ask_plan()
         elif self._plan.changes:
             self.dismiss(self._plan.changes)

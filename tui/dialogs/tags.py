@@ -58,7 +58,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         self._tagging = Tagging.of([note.tags for note in notes])
         self._plan = Plan()
         self._timer: Timer | None = None
-        self._wants_to_save = False
+        self.wants_to_save = False
         self._offered: list[tuple[str, int]] = []
 
     def compose(self) -> ComposeResult:
@@ -88,7 +88,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         self._show_chips()
         self._complete()
         self._ask_plan()
-        self.query_one(TagBox).focus()
+        self.screen.set_focus(self.query_one(TagBox))
 
     # --- typing
 
@@ -120,14 +120,14 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         """Go to the completions."""
         table = self.query_one("#completions", Rows)
         if table.keys:
-            table.focus()
+            self.screen.set_focus(table)
 
     @on(Rows.Chosen, "#completions")
     def _completion_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
         if event.key:
             self._add(event.key)
-            self.query_one(TagBox).focus()
+            self.screen.set_focus(self.query_one(TagBox))
 
     def _add(self, tag: str) -> None:
         self._change(self._tagging.with_tag(tag))
@@ -144,7 +144,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
 
     def _change(self, tagging: Tagging) -> None:
         self._tagging = tagging
-        self._wants_to_save = False
+        self.wants_to_save = False
         self._plan.outdate()
         self._show_chips()
         self._complete()
@@ -181,7 +181,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
             Content.styled(self._plan.summary(), "$foreground 60%")
         )
         self.query_one("#plan", Static).update(_plan_shown(self._plan))
-        if self._wants_to_save:
+        if self.wants_to_save:
             self.action_save_now()
 
     async def action_save(self) -> None:
@@ -204,7 +204,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         if self._typed_tag:
             self._add(self._typed_tag)
         if not self._plan.is_current:
-            self._wants_to_save = True
+            self.wants_to_save = True
             self._ask_plan()
             return
         if self._plan.changes or not self._plan.refusals:

@@ -53,7 +53,7 @@ class ActivityPane(Pane):
 
     def enter(self) -> None:
         """The list has the keys."""
-        self.query_one(Rows).focus()
+        self.screen.set_focus(self.query_one(Rows))
 
     def add(self, events: Sequence[Event]) -> None:
         """The engine told more."""
@@ -124,7 +124,7 @@ class ActivityPane(Pane):
     @on(FilterBar.Left)
     def _filter_left(self, event: FilterBar.Left) -> None:
         event.stop()
-        self.query_one(Rows).focus()
+        self.screen.set_focus(self.query_one(Rows))
 
     @on(Rows.Moved)
     def _moved(self, event: Rows.Moved) -> None:

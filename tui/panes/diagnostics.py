@@ -68,7 +68,7 @@ class DiagnosticsPane(NotePane):
 
     def enter(self) -> None:
         """The list has the keys."""
-        self.query_one("#findings", Rows).focus()
+        self.screen.set_focus(self.query_one("#findings", Rows))
 
     # --- data
 

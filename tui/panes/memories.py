@@ -72,7 +72,7 @@ class MemoriesPane(NotePane):
 
     def enter(self) -> None:
         """The table has the keys."""
-        self.query_one("#memories", Rows).focus()
+        self.screen.set_focus(self.query_one("#memories", Rows))
 
     # --- data
 
@@ -221,7 +221,7 @@ class MemoriesPane(NotePane):
         preview = self.query_one(NotePreview)
         preview.display = True
         self.read_preview()
-        preview.focus()
+        self.screen.set_focus(preview)
 
     def action_toggle_tree(self) -> None:
         """Show or hide the tree."""
@@ -230,7 +230,7 @@ class MemoriesPane(NotePane):
         self.set_class(not is_there, "-with-tree")
         self.set_class(is_there, "-without-tree")
         if not is_there:
-            tree.focus()
+            self.screen.set_focus(tree)
         else:
             self.enter()
 

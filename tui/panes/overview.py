@@ -73,7 +73,7 @@ class OverviewPane(Pane):
 
     def enter(self) -> None:
         """The severities are what a person acts on."""
-        self.query_one("#severities", Rows).focus()
+        self.screen.set_focus(self.query_one("#severities", Rows))
 
     # --- data
 

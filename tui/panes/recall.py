@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -44,7 +43,7 @@ class PromptBox(TextBox):
 
     def action_leave(self) -> None:
         """Go to the results."""
-        self.screen.query_one("#candidates", Rows).focus()
+        self.screen.set_focus(self.screen.query_one("#candidates", Rows))
 
 
 class RecallPane(NotePane):
@@ -62,9 +61,10 @@ class RecallPane(NotePane):
         Binding("p", "project", "Project", show=False),
     ]
 
-    def __init__(self, *, id: str, settings: Settings) -> None:
+    def __init__(self, *, id: str, settings: Settings, stopwatch: Callable[[], float]) -> None:
         super().__init__(id=id)
         self._settings = settings
+        self._stopwatch = stopwatch
         self._answer: Answer | None = None
         self._shown: list[int] = []
         self._is_asking = False
@@ -112,7 +112,7 @@ class RecallPane(NotePane):
     def enter(self) -> None:
         """Type at once; the results have the keys when there is a prompt already."""
         box = self.query_one(PromptBox)
-        (self.query_one("#candidates", Rows) if box.text else box).focus()
+        self.screen.set_focus(self.query_one("#candidates", Rows) if box.text else box)
 
     # --- asking
 
@@ -131,7 +131,7 @@ class RecallPane(NotePane):
             self._show(None)
             return
         settings = self._settings_now()
-        started = time.perf_counter()
+        started, stopwatch = self._stopwatch(), self._stopwatch
         self._is_stale = False
         self._is_asking = ask(
             self,
@@ -142,7 +142,7 @@ class RecallPane(NotePane):
                 project=settings.project or None,
                 suppressed=settings.suppressed,
             ),
-            lambda recall: Recalled(recall, settings, time.perf_counter() - started),
+            lambda recall: Recalled(recall, settings, stopwatch() - started),
             what="recalling",
             is_exclusive=False,
             on_error=lambda error: RecallFailed(told(error), getattr(error, "advice", "")),
@@ -270,7 +270,7 @@ class RecallPane(NotePane):
     @on(Input.Submitted, "#project")
     def _project_entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self.query_one("#candidates", Rows).focus()
+        self.screen.set_focus(self.query_one("#candidates", Rows))
 
     @on(Dial.Turned)
     def _turned(self, event: Dial.Turned) -> None:
@@ -296,16 +296,16 @@ class RecallPane(NotePane):
 
     def action_prompt(self) -> None:
         """Type the prompt."""
-        self.query_one(PromptBox).focus()
+        self.screen.set_focus(self.query_one(PromptBox))
 
     def action_project(self) -> None:
         """Type a project."""
-        self.query_one("#project", Input).focus()
+        self.screen.set_focus(self.query_one("#project", Input))
 
     @on(Rows.Chosen, "#candidates")
     def _row_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
-        self.query_one("#explanation").focus()
+        self.screen.set_focus(self.query_one("#explanation"))
 
     def action_hint_lines(self) -> None:
         """Show what exactly the agent would be given."""

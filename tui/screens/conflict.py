@@ -116,7 +116,7 @@ class ConflictScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Read the copies."""
-        self.query_one(Rows).focus()
+        self.screen.set_focus(self.query_one(Rows))
         self._title("")
         self.read_copies()
 

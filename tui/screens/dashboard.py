@@ -18,6 +18,7 @@ from tui.asking import ask
 from tui.browsing import Shelf
 from tui.formatting import count
 from tui.messages import (
+    CallFailed,
     DiagnosticsRead,
     FreshnessRead,
     NotesRead,
@@ -67,14 +68,22 @@ class DashboardScreen(Screen[None]):
         (0, "-flat"),
         (LEAST_LINES, "-low"),
         (30, "-tall"),
+        (46, "-high"),
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(at), f"tab('{tab}')", tab.capitalize(), show=False) for at, tab in enumerate(TABS, 1)),
     ]
 
-    def __init__(self, facts: Facts, settings: Settings, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        settings: Settings,
+        clock: Callable[[], datetime],
+        stopwatch: Callable[[], float],
+    ) -> None:
         super().__init__()
-        self._facts, self._settings, self._clock = facts, settings, clock
+        self._facts, self._settings = facts, settings
+        self._clock, self._stopwatch = clock, stopwatch
         self._scanned_at: datetime | None = None
         self._ticks = 0
         self._shelf: Shelf | None = None
@@ -89,7 +98,7 @@ class DashboardScreen(Screen[None]):
         with ContentSwitcher(initial="overview-pane", id="panes"):
             yield OverviewPane(id="overview-pane")
             yield DiagnosticsPane(id="diagnostics-pane")
-            yield RecallPane(id="recall-pane", settings=self._settings)
+            yield RecallPane(id="recall-pane", settings=self._settings, stopwatch=self._stopwatch)
             yield MemoriesPane(id="memories-pane")
             yield ActivityPane(id="activity-pane")
         yield Static(id="too-small")
@@ -218,6 +227,10 @@ class DashboardScreen(Screen[None]):
 
     def _label(self, tab: str, number: int) -> None:
         self.query_one(f"#tab-{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
+
+    def on_call_failed(self, event: CallFailed) -> None:
+        """The app says it; the header shows that not all is well until the next answer."""
+        self.query_one(TopBar).update(state="error")
 
     # --- events
 

@@ -9,7 +9,11 @@ NAMED = frozenset({"slash", "backslash", "at", "minus", "plus", "underscore"})
 
 
 class LineInput(Input):
-    """One line; every printable key is its own."""
+    """One line; every printable key is its own. Where nothing is animated, the cursor does not blink."""
+
+    def on_mount(self) -> None:
+        """Blink or not."""
+        self.cursor_blink = self.app.animation_level != "none"
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
         """Keep printable keys."""
@@ -17,7 +21,11 @@ class LineInput(Input):
 
 
 class TextBox(TextArea):
-    """Several lines; every printable key is its own."""
+    """Several lines; every printable key is its own. Where nothing is animated, the cursor does not blink."""
+
+    def on_mount(self) -> None:
+        """Blink or not."""
+        self.cursor_blink = self.app.animation_level != "none"
 
     def check_consume_key(self, key: str, character: str | None = None) -> bool:
         """Keep printable keys."""

@@ -55,7 +55,7 @@ class FilterBar(Horizontal):
 
     def start(self) -> None:
         """Type here."""
-        self.query_one(Input).focus()
+        self.screen.set_focus(self.query_one(Input))
 
     def clear(self) -> None:
         """Empty the text."""

@@ -76,7 +76,7 @@ class TopBar(Widget):
         words = ["read-only"] if facts.is_read_only else []
         if facts.is_writer is False:
             words.append(f"follows writer {facts.writer_pid}" if facts.writer_pid else "no writer")
-        elif facts.is_writer:
+        elif facts.is_writer and not facts.is_read_only:
             words.append("writes here")
         return Content.styled(" · ".join(words), "$foreground 60%")
 

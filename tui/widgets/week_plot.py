@@ -44,7 +44,8 @@ def drawn(weeks: Sequence[tuple[date, int]], width: int, height: int) -> Content
 
 def _step(room: int, weeks: int) -> int:
     """Cells per week, the gap beside the bar included."""
-    return max(1, min(4, room // max(1, weeks)))
+    roomy = 2 if room >= 40 else 1
+    return max(roomy, min(4, room // max(1, weeks)))
 
 
 def _row(weeks: Sequence[tuple[date, int]], most: int, rows: int, row: int, side: int, step: int) -> Content:
