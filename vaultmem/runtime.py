@@ -1,4 +1,4 @@
-# ruff: noqa: PTH100, PTH111, PTH112, PTH118, PTH123
+# ruff: noqa: PTH112, PTH118, PTH123
 """Where a worker's socket and address lie: a folder of this user alone, named by nothing that needs computing.
 
 The address is looked for by the memory root's checksum and believed only when it names that root. Imported on

@@ -1,4 +1,4 @@
-# ruff: noqa: PTH100, PTH111, PTH112, PTH118, PTH123
+# ruff: noqa: PTH100, PTH111
 """`vaultmem hook CLIENT` at its quickest: hand the event to the worker, print what it says, end.
 
 A prompt waits for this process, and twenty may start at once, so it imports next to nothing: no settings, no

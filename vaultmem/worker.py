@@ -232,9 +232,17 @@ def _hook(engine: Engine, client: str, text: str) -> str:
     from io import StringIO
 
     from vaultmem.hooks import run_hook
+    from vaultmem.shortcut import WORKER_TIMEOUT_S
+
+    started = time.monotonic()
 
     def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
-        return clues(engine.recall(query, limit=limit, project=project, suppressed=suppressed).candidates)
+        found = engine.recall(query, limit=limit, project=project, suppressed=suppressed)
+        if time.monotonic() - started > WORKER_TIMEOUT_S:
+            raise EngineError(
+                "the answer came too late"
+            )  # nobody waits: what is not seen must not be recorded
+        return clues(found.candidates)
 
     stdout = StringIO()
     run_hook(client, engine.config, StringIO(text), stdout, ask=ask)

@@ -22,6 +22,7 @@ from vaultmem.notes import Status
 from vaultmem.recall import Candidate, Hint, Mode, Recall
 from vaultmem.runtime import address_name
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
+from vaultmem.usage import SessionLog
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 from vaultmem.worker import Worker, WorkerClient
 
@@ -297,3 +298,13 @@ def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: Fa
     answer = json.loads(client.call("hook", {"client": "claude-code", "text": json.dumps(event)}))
     assert "- mem_1 | score=0.61 | 名 A | desc" in answer["hookSpecificOutput"]["additionalContext"]
     assert client.call("hook", {"client": "claude-code", "text": "junk"}) == ""
+
+
+def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
+    client: WorkerClient, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vaultmem.shortcut.WORKER_TIMEOUT_S", -1.0)
+    engine.config.root.mkdir()
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
+    assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""
+    assert [each.kind.value for each in SessionLog(engine.config.root, "s").read()] == ["run_started"]
