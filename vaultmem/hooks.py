@@ -181,7 +181,7 @@ def _asker(config: Config) -> Ask:
     """Ask the worker; without one, words alone have to do: a model is not loaded within a hook's budget."""
 
     def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
-        from vaultmem.worker import WorkerClient
+        from vaultmem.worker_client import WorkerClient
 
         options = {
             "limit": limit,

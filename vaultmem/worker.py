@@ -1,8 +1,7 @@
 """The worker's socket: a warm engine for hooks, `recall` and MCP servers of this user, on this machine only.
 
 A Unix socket in a folder that is the user's alone, and a peer of another user is turned away; where there are
-no Unix sockets, a loopback port with a token that only the user can read. A client that finds no worker, or a
-broken one, works alone: nothing here is needed, it is only faster.
+no Unix sockets, a loopback port with a token that only the user can read.
 """
 
 from __future__ import annotations
@@ -10,79 +9,30 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import struct
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue
 from vaultmem.runtime import address_name, is_private, runtime_folders
-from vaultmem.wire import (
-    MESSAGE_LIMIT_BYTES,
-    Address,
-    Json,
-    decode,
-    encode,
-    plain,
-    plain_error,
-    read_address,
-    read_copies,
-    read_error,
-    read_memory,
-    read_recall,
-    read_saved,
-    read_search,
-    remove_address,
-    write_address,
-)
+from vaultmem.wire import Address, Json, decode, encode, plain, plain_error, remove_address, write_address
+from vaultmem.worker_client import WorkerClient, is_same_user, lines_of
 
 if TYPE_CHECKING:
-    from vaultmem.config import Config
     from vaultmem.engine import Engine
-    from vaultmem.recall import Candidate, Recall
-    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+    from vaultmem.recall import Candidate
 
-CONNECT_TIMEOUT_S = 0.2
-RECALL_TIMEOUT_S = 5.0
-TOOL_TIMEOUT_S = 30.0
-"""A search of a large vault on a slow disk, or a save that waits for a lock."""
+__all__ = ["Worker", "WorkerClient", "clues"]
+
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""
 MOST_CONNECTIONS = 64
 MOST_CLUES = 20
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
-
-
-class Memories(Protocol):
-    """The verbs that agents need; `Engine` and `WorkerClient` both have them."""
-
-    def recall(
-        self,
-        query: str,
-        *,
-        limit: int = 3,
-        min_score: float | None = None,
-        project: str | None = None,
-        suppressed: Collection[str] = (),
-    ) -> Recall: ...
-    def search(
-        self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
-    ) -> SearchResult: ...
-    def open_memory(self, id: str) -> OpenedMemory: ...  # noqa: A002
-    def copies(self, id: str) -> tuple[NoteCopy, ...]: ...  # noqa: A002
-    def save(
-        self,
-        *,
-        id: str | None = None,  # noqa: A002
-        name: str | None = None,
-        description: str | None = None,
-        tags: Sequence[str] | None = None,
-        body: str | None = None,
-    ) -> Saved: ...
 
 
 def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
@@ -92,9 +42,6 @@ def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
         for rank, c in enumerate(candidates)
         if rank < MOST_CLUES or c.verdict in ("hinted", "suppressed")
     )
-
-
-# --- server ---------------------------------------------------------------------------------------------
 
 
 class Worker:
@@ -177,8 +124,9 @@ class Worker:
         if not HAS_UNIX_SOCKETS:
             listener = socket.create_server(("127.0.0.1", 0))
             return listener, replace(address, port=listener.getsockname()[1], token=self._token)
-        path = Path(self._folder, f"{address_name(address.root)[:8]}-{os.getpid()}.sock")
-        path.unlink(missing_ok=True)
+        prefix = f"{address_name(address.root)[:8]}-"
+        _sweep(Path(self._folder), prefix)
+        path = Path(self._folder, f"{prefix}{os.getpid()}.sock")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.bind(str(path))
         path.chmod(0o600)
@@ -186,7 +134,7 @@ class Worker:
         return listener, replace(address, socket=str(path))
 
     def _admit(self, connection: socket.socket) -> None:
-        if not _is_same_user(connection) or not self._places.acquire(blocking=False):
+        if not is_same_user(connection) or not self._places.acquire(blocking=False):
             connection.close()
             return
         self._connections.add(connection)
@@ -195,7 +143,7 @@ class Worker:
     def _converse(self, connection: socket.socket) -> None:
         try:
             connection.settimeout(IDLE_TIMEOUT_S)
-            for line in _lines(connection):
+            for line in lines_of(connection):
                 connection.sendall(self._answer(line))
         except OSError:
             pass  # the client went away, or said nothing for too long
@@ -222,7 +170,22 @@ class Worker:
             return encode({"error": plain_error(EngineError(f"the worker failed: {type(error).__name__}"))})
 
 
-def _clues(engine: Memories, query: str, **options: Any) -> Json:
+def _sweep(folder: Path, prefix: str) -> None:
+    """Remove the sockets of workers that were killed; nobody can listen on them any more."""
+    for path in folder.glob(f"{prefix}*.sock"):
+        probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            probe.settimeout(0.2)
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink(missing_ok=True)
+        except OSError:
+            pass
+        finally:
+            probe.close()
+
+
+def _clues(engine: Engine, query: str, **options: Any) -> Json:
     recall = engine.recall(query, **options)
     return {"clues": clues(recall.candidates), "trouble": recall.trouble}
 
@@ -239,9 +202,8 @@ def _hook(engine: Engine, client: str, text: str) -> str:
     def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
         found = engine.recall(query, limit=limit, project=project, suppressed=suppressed)
         if time.monotonic() - started > WORKER_TIMEOUT_S:
-            raise EngineError(
-                "the answer came too late"
-            )  # nobody waits: what is not seen must not be recorded
+            # Nobody waits any more: a hint that is not seen must not be recorded as given.
+            raise EngineError("the answer came too late")
         return clues(found.candidates)
 
     stdout = StringIO()
@@ -260,88 +222,6 @@ _METHODS: dict[str, Callable[..., object]] = {
 }
 
 
-# --- client ---------------------------------------------------------------------------------------------
-
-
-class WorkerClient:
-    """The engine's verbs, answered by a worker. Each call is a connection of its own."""
-
-    def __init__(self, address: Address) -> None:
-        self._address = address
-
-    @classmethod
-    def connect(cls, config: Config) -> WorkerClient | None:
-        """The client of the worker that serves this memory root, or None when none listens."""
-        address = read_address(str(config.root))
-        if address is None or address.state_dir != str(config.state_dir):
-            return None
-        try:
-            with _connected(address):
-                return cls(address)
-        except OSError:
-            return None
-
-    @property
-    def pid(self) -> int:
-        """The worker's process id."""
-        return self._address.pid
-
-    def close(self) -> None:
-        """Nothing to let go of: an engine and a client can be held in the same way."""
-
-    def call(self, method: str, params: Json | None = None, *, timeout_s: float = RECALL_TIMEOUT_S) -> Any:
-        """One request and its result.
-
-        Raises:
-            VaultmemError: what the engine raised there.
-            OSError: the worker is gone, or takes longer than `timeout_s`.
-        """
-        request = encode({"method": method, "params": params or {}, "token": self._address.token or ""})
-        if len(request) > MESSAGE_LIMIT_BYTES:
-            raise UsageError(f"a request of {len(request)} bytes is too long for the worker")
-        with _connected(self._address) as connection:
-            connection.settimeout(timeout_s)
-            connection.sendall(request)
-            line = next(_lines(connection), None)
-        if line is None:
-            raise ConnectionResetError("the worker closed the connection")
-        answer = decode(line)
-        if "error" in answer:
-            raise read_error(answer["error"])
-        return answer["result"]
-
-    def clues(self, query: str, timeout_s: float = RECALL_TIMEOUT_S, **options: Any) -> tuple[Clue, ...]:
-        """The candidates of a query without their signals, best first."""
-        return tuple(
-            Clue(**each)
-            for each in self.call("clues", {"query": query, **plain(options)}, timeout_s=timeout_s)["clues"]
-        )
-
-    def recall(self, query: str, **options: Any) -> Recall:
-        """As `Engine.recall`."""
-        return read_recall(self.call("recall", {"query": query, **plain(options)}))
-
-    def search(self, pattern: str, **options: Any) -> SearchResult:
-        """As `Engine.search`."""
-        data = self.call("search", {"pattern": pattern, **plain(options)}, timeout_s=TOOL_TIMEOUT_S)
-        return read_search(data)
-
-    def open_memory(self, id: str) -> OpenedMemory:  # noqa: A002
-        """As `Engine.open_memory`."""
-        return read_memory(self.call("open", {"key": id}, timeout_s=TOOL_TIMEOUT_S))
-
-    def copies(self, id: str) -> tuple[NoteCopy, ...]:  # noqa: A002
-        """As `Engine.copies`."""
-        return read_copies(self.call("copies", {"key": id}, timeout_s=TOOL_TIMEOUT_S))
-
-    def save(self, **fields: Any) -> Saved:
-        """As `Engine.save`."""
-        return read_saved(self.call("save", plain(fields), timeout_s=TOOL_TIMEOUT_S))
-
-
-# --- sockets --------------------------------------------------------------------------------------------
-
-
 def runtime_folder() -> str:
     """A folder for sockets that belongs to this user alone; made when missing.
 
@@ -357,44 +237,3 @@ def runtime_folder() -> str:
             advice="Remove it, or set XDG_RUNTIME_DIR to a private folder.",
         )
     return folder
-
-
-@contextlib.contextmanager
-def _connected(address: Address) -> Iterator[socket.socket]:
-    if address.socket:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        target: Any = address.socket
-    else:
-        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        target = ("127.0.0.1", address.port)
-    with connection:
-        connection.settimeout(CONNECT_TIMEOUT_S)
-        connection.connect(target)
-        if not _is_same_user(connection):
-            raise ConnectionRefusedError("the worker's socket belongs to another user")
-        yield connection
-
-
-def _is_same_user(connection: socket.socket) -> bool:
-    """The process at the other end runs as this user. Where no one can tell, the folder's mode has to do."""
-    if not hasattr(socket, "SO_PEERCRED") or connection.family != socket.AF_UNIX:
-        return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    return bool(struct.unpack("3i", credentials)[1] == os.getuid())
-
-
-def _lines(connection: socket.socket) -> Iterator[bytes]:
-    """The lines that arrive. Ends with the connection, and at a line of more than MESSAGE_LIMIT_BYTES."""
-    pending = bytearray()
-    while True:
-        block = connection.recv(1 << 16)
-        if not block:
-            return
-        scanned = len(pending)
-        pending += block
-        while (end := pending.find(b"\n", scanned)) >= 0:
-            yield bytes(pending[:end])
-            del pending[: end + 1]
-            scanned = 0
-        if len(pending) > MESSAGE_LIMIT_BYTES:
-            return

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from vaultmem import wire, worker
+from vaultmem import wire, worker, worker_client
 from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
 from vaultmem.hints import Clue
@@ -204,7 +204,7 @@ def test_a_peer_of_another_user_is_turned_away(engine: FakeEngine, monkeypatch: 
     with Worker(engine):  # type: ignore[arg-type]
         found = WorkerClient.connect(engine.config)
         assert found is not None
-        monkeypatch.setattr(worker, "_is_same_user", lambda connection: False)
+        monkeypatch.setattr(worker_client, "is_same_user", lambda connection: False)
         assert WorkerClient.connect(engine.config) is None
 
 
@@ -246,7 +246,7 @@ def test_a_connection_may_carry_several_requests(engine: FakeEngine) -> None:
 def test_an_endless_line_ends_its_connection_only(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worker, "MESSAGE_LIMIT_BYTES", 1000)
+    monkeypatch.setattr(worker_client, "MESSAGE_LIMIT_BYTES", 1000)
     with Worker(engine) as served:  # type: ignore[arg-type]
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(5)
@@ -308,3 +308,14 @@ def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""
     assert [each.kind.value for each in SessionLog(engine.config.root, "s").read()] == ["run_started"]
+
+
+def test_sockets_of_killed_workers_are_swept_and_live_ones_stay(engine: FakeEngine) -> None:
+    folder = Path(worker.runtime_folder())
+    dead = folder / f"{address_name(str(engine.config.root))[:8]}-1.sock"
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(str(dead))
+    other = FakeEngine(engine.config.root.parent / "other", engine.config.state_dir)
+    with Worker(engine) as first, Worker(other) as second:  # type: ignore[arg-type]
+        assert not dead.exists()
+        assert WorkerClient(first.address).clues("q") and WorkerClient(second.address).clues("q")
