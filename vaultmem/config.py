@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -99,6 +99,10 @@ class Config:
             key: value.absolute() if isinstance(value, Path) else value for key, value in values.items()
         }
         return cls(config_file=file if found else None, **values)
+
+    def with_engine(self, choice: str) -> Config:
+        """Return the same settings with another embedding engine. Raises ConfigError."""
+        return replace(self, **_from_flags({"--embed": choice}))
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:

@@ -107,10 +107,14 @@ class Engine:
         """Open the engine on a memory root; nothing is scanned or loaded yet.
 
         `embedder` is a choice (auto, bundled, sentence-transformers, none) or an Embedder. `hold` keeps the writer's
-        lock; `watch` follows changes and embeds in the background. Raises ConfigError, EmbedderError.
+        lock; `watch` follows changes and embeds in the background. A `config` takes the place of the settings, and of
+        `root` and `state_dir`. Raises ConfigError, EmbedderError.
         """
         choice = embedder if isinstance(embedder, str) else None
-        config = config or Config.load(root=root, state_dir=state_dir, embedder=choice)
+        if config is None:
+            config = Config.load(root=root, state_dir=state_dir, embedder=choice)
+        elif choice is not None:
+            config = config.with_engine(choice)
         if embedder is not None and not isinstance(embedder, str):
             chosen = EngineChosen(embedder.engine, embedder.model, "given by the caller")
             opened: Embedder | None = embedder
