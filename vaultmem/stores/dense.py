@@ -96,7 +96,11 @@ class DenseStore:
         self._open_table: Any = None
         self._build: IndexBuild | None = None
         self._build_not_before_s = 0.0
+        self._opened_as: int | None = None
         with failures_of("dense", folder):
+            if writable and _is_empty(folder):
+                folder.mkdir(parents=True, exist_ok=True)
+                self._write_stamp(has_table=False)
             self._check_stamp()
 
     def add(self, rows: Sequence[DenseRow]) -> None:
@@ -216,11 +220,7 @@ class DenseStore:
             raise StoreError(f"the dense store {self._folder} was opened for reading only")
 
     def _check_stamp(self) -> None:
-        path = self._folder / _STAMP_FILE
-        if self._writable and not path.exists() and _is_empty(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._write_stamp(has_table=False)
-        stamp = json.loads(path.read_text(encoding="utf-8"))
+        stamp = json.loads((self._folder / _STAMP_FILE).read_text(encoding="utf-8"))
         if stamp not in (_stamp(self._dimension, True), _stamp(self._dimension, False)):
             raise StoreError(f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE)
         if stamp["has_table"] and not self._manifests():
@@ -233,25 +233,32 @@ class DenseStore:
         written.replace(path)
 
     def _manifests(self) -> list[Path]:
-        return list((self._folder / f"{_TABLE}.lance" / "_versions").glob("*.manifest"))
+        return list(self._manifest_folder.glob("*.manifest"))
+
+    @property
+    def _manifest_folder(self) -> Path:
+        return self._folder / f"{_TABLE}.lance" / "_versions"
 
     def _table(self) -> Any:
         """Return the open table, or None while nothing was ever added."""
-        table = self._open_table
-        if table is None and self._manifests():
-            table = _database(self._folder).open_table(_TABLE)
-            if not table.schema.equals(schema(self._dimension)):
-                raise StoreError(
-                    f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE
-                )
-            self._open_table = table
+        # Lance takes a table that was deleted under it for an empty one, and would write it anew.
+        found_as = _inode(self._manifest_folder)
+        if self._open_table is not None and found_as == self._opened_as:
+            return self._open_table
+        self._check_stamp()
+        if found_as is None:
+            return None
+        table = _database(self._folder).open_table(_TABLE)
+        if not table.schema.equals(schema(self._dimension)):
+            raise StoreError(f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE)
+        self._open_table, self._opened_as = table, found_as
         return table
 
     def _made_table(self) -> Any:
         table = _database(self._folder).create_table(_TABLE, schema=schema(self._dimension))
         _index_keys(table)
         self._write_stamp(has_table=True)
-        self._open_table = table
+        self._open_table, self._opened_as = table, _inode(self._manifest_folder)
         return table
 
     def _rows_where(self, condition: str) -> list[DenseRow]:
@@ -382,6 +389,13 @@ def _quoted(text: str) -> str:
 def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
     for start in range(0, len(values), KEYS_PER_FILTER):
         yield values[start : start + KEYS_PER_FILTER]
+
+
+def _inode(folder: Path) -> int | None:
+    try:
+        return folder.stat().st_ino
+    except FileNotFoundError:
+        return None
 
 
 def _is_empty(folder: Path) -> bool:
