@@ -11,11 +11,11 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check format snapshots bench torture clean
+.PHONY: help demo test check format snapshots tui-screens bench torture clean
 
 help: ## this menu
 	@echo "vaultmem: what you can do here"
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.installed ## sync a copy of the sample vault and ask it three questions
 	@VAULTMEM="$(BIN)/vaultmem" bash scripts/demo.sh
@@ -35,6 +35,9 @@ format: $(VENV)/.installed-dev ## let ruff put the code in order
 
 snapshots: $(VENV)/.installed-dev ## accept the dashboard's screens as they look now
 	$(BIN)/pytest tests/surfaces -k snapshot --snapshot-update $(PYTEST_ARGS)
+
+tui-screens: $(VENV)/.installed ## draw the pictures of docs/tui.md
+	$(BIN)/python scripts/tui_screens.py
 
 bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -s -q -p no:xdist $(PYTEST_ARGS)

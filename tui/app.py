@@ -67,7 +67,7 @@ class VaultmemApp(App[int]):
     """The dashboard on one memory root."""
 
     TITLE = "vaultmem"
-    CSS_PATH = "app.tcss"
+    CSS_PATH = Path(__file__).with_name("app.tcss")
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("u", "undo", "Undo"),
@@ -110,6 +110,9 @@ class VaultmemApp(App[int]):
         self.dashboard = DashboardScreen(facts, self.settings, clock, stopwatch)
         for theme in THEMES:
             self.register_theme(theme)
+        remembered = self.preferences.theme()
+        self.theme = remembered if remembered in self.available_themes else theme_for_terminal()
+        self.stylesheet.set_variables(self.get_css_variables())
 
     # --- keys
 
@@ -132,11 +135,19 @@ class VaultmemApp(App[int]):
 
     def on_mount(self) -> None:
         """Paint first; the engine is opened behind it."""
-        remembered = self.preferences.theme()
-        self.theme = remembered if remembered in self.available_themes else theme_for_terminal()
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        self.push_screen(self.dashboard)
-        self.call_after_refresh(self.open_engine)
+        self.call_after_refresh(self._painted)
+
+    def get_default_screen(self) -> Screen[object]:
+        """Begin with the dashboard: there is nothing below it."""
+        return self.dashboard  # type: ignore[return-value]
+
+    async def _painted(self) -> None:
+        """The first paint is on the screen: open the engine, and build the rest meanwhile."""
+        self.open_engine()
+        await self.dashboard.complete()
+        if self.engine is not None:
+            self._show_engine()
 
     def open_engine(self) -> None:
         """Open the engine in a thread."""
@@ -155,9 +166,14 @@ class VaultmemApp(App[int]):
         from tui.screens.failed import FailedScreen
 
         self.engine = event.engine
-        self._unsubscribe = event.engine.subscribe(self._told)
         if isinstance(self.screen, FailedScreen):
             self.pop_screen()
+        if self.dashboard.is_complete:
+            self._show_engine()
+
+    def _show_engine(self) -> None:
+        assert self.engine is not None  # both callers have just seen it
+        self._unsubscribe = self.engine.subscribe(self._told)
         self.dashboard.read_all()
         ask(
             self,

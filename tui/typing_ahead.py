@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.message_pump import MessagePump
 
-LONGEST_WAIT_S = 0.4
+LONGEST_WAIT_S = 3.0
 """A key that no end is heard of (its widget went away) stops the next one no longer than this."""
 
 MOUNT_RETRY_S = 0.02
@@ -55,7 +55,9 @@ class TypingAhead:
     def follow(self, target: MessagePump) -> None:
         """The key was given to `target`: send the follower after it."""
         number = self._number
-        target.post_message(KeySettled(number, 1))
+        if not target.post_message(KeySettled(number, 1)):
+            self._release(number)
+            return
         self._app.set_timer(LONGEST_WAIT_S, lambda: self._release(number))
 
     def settled(self, event: KeySettled) -> None:
@@ -63,7 +65,8 @@ class TypingAhead:
         if event.number != self._number:
             return
         if event.round_trip == 1:
-            (self._app.focused or self._app.screen).post_message(KeySettled(event.number, 2))
+            if not (self._app.focused or self._app.screen).post_message(KeySettled(event.number, 2)):
+                self._release(event.number)
         else:
             self._release(event.number)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -28,12 +28,8 @@ from tui.messages import (
     StatusRead,
     TagsRead,
 )
-from tui.panes.activity import ActivityPane
-from tui.panes.diagnostics import DiagnosticsPane
-from tui.panes.memories import MemoriesPane
 from tui.panes.overview import OverviewPane
 from tui.panes.pane import Pane
-from tui.panes.recall import RecallPane
 from tui.previewing import Settings
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.top_bar import Facts, TopBar
@@ -48,6 +44,11 @@ from vaultmem.events import (
     SyncFinished,
 )
 from vaultmem.views import EngineStatus, Freshness
+
+if TYPE_CHECKING:
+    from tui.panes.activity import ActivityPane
+    from tui.panes.diagnostics import DiagnosticsPane
+    from tui.panes.memories import MemoriesPane
 
 TABS = ("overview", "diagnostics", "recall", "memories", "activity")
 TICK_S = 1.0
@@ -86,6 +87,8 @@ class DashboardScreen(Screen[None]):
         self._clock, self._stopwatch = clock, stopwatch
         self._scanned_at: datetime | None = None
         self._ticks = 0
+        self.is_complete = False
+        self._wanted_tab = ""
         self._shelf: Shelf | None = None
         self._diagnostics: tuple[Diagnostic, ...] | None = None
         self._timer: Timer | None = None
@@ -97,10 +100,6 @@ class DashboardScreen(Screen[None]):
         yield Tabs(*(Tab(_tab_label(at, tab), id=f"tab-{tab}") for at, tab in enumerate(TABS, 1)), id="tabs")
         with ContentSwitcher(initial="overview-pane", id="panes"):
             yield OverviewPane(id="overview-pane")
-            yield DiagnosticsPane(id="diagnostics-pane")
-            yield RecallPane(id="recall-pane", settings=self._settings, stopwatch=self._stopwatch)
-            yield MemoriesPane(id="memories-pane")
-            yield ActivityPane(id="activity-pane")
         yield Static(id="too-small")
         yield KeyBar()
 
@@ -109,6 +108,26 @@ class DashboardScreen(Screen[None]):
         self.query_one(TopBar).facts = self._facts
         self._timer = self.set_interval(TICK_S, self._tick)
         self.pane("overview").enter()
+
+    async def complete(self) -> None:
+        """Build the tabs that the first paint does not show. Before it, only Overview is there."""
+        from tui.panes.activity import ActivityPane
+        from tui.panes.diagnostics import DiagnosticsPane
+        from tui.panes.memories import MemoriesPane
+        from tui.panes.recall import RecallPane
+
+        panes: list[Pane] = [
+            DiagnosticsPane(id="diagnostics-pane"),
+            RecallPane(id="recall-pane", settings=self._settings, stopwatch=self._stopwatch),
+            MemoriesPane(id="memories-pane"),
+            ActivityPane(id="activity-pane"),
+        ]
+        for pane in panes:
+            pane.display = False
+        await self.query_one("#panes").mount_all(panes)
+        self.is_complete = True
+        if self._wanted_tab:
+            self.action_tab(self._wanted_tab)
 
     def pane(self, tab: str) -> Pane:
         """The tab's content."""
@@ -169,7 +188,7 @@ class DashboardScreen(Screen[None]):
         """Show how the engine is."""
         event.stop()
         self._show_state(event.status)
-        cast(OverviewPane, self.pane("overview")).show_status(event.status)
+        cast("OverviewPane", self.pane("overview")).show_status(event.status)
 
     def _show_state(self, status: EngineStatus) -> None:
         bar = self.query_one(TopBar)
@@ -204,7 +223,7 @@ class DashboardScreen(Screen[None]):
         self._shelf = event.shelf
         for tab in TABS:
             self.pane(tab).show_shelf(event.shelf)
-        cast(OverviewPane, self.pane("overview")).show_weeks(self._clock().date())
+        cast("OverviewPane", self.pane("overview")).show_weeks(self._clock().date())
         self._label("memories", len(event.shelf.notes))
 
     def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
@@ -213,8 +232,8 @@ class DashboardScreen(Screen[None]):
         if self._diagnostics == event.diagnostics:
             return
         self._diagnostics = event.diagnostics
-        cast(OverviewPane, self.pane("overview")).show_diagnostics(event.diagnostics)
-        cast(DiagnosticsPane, self.pane("diagnostics")).show_diagnostics(event.diagnostics)
+        cast("OverviewPane", self.pane("overview")).show_diagnostics(event.diagnostics)
+        cast("DiagnosticsPane", self.pane("diagnostics")).show_diagnostics(event.diagnostics)
         self._label("diagnostics", sum(str(each.severity) != "info" for each in event.diagnostics))
 
     def on_tags_read(self, event: TagsRead) -> None:
@@ -223,7 +242,7 @@ class DashboardScreen(Screen[None]):
 
     def show_tags(self, tags: Mapping[str, int]) -> None:
         """Show the tags by use."""
-        cast(OverviewPane, self.pane("overview")).show_tags(tags)
+        cast("OverviewPane", self.pane("overview")).show_tags(tags)
 
     def _label(self, tab: str, number: int) -> None:
         self.query_one(f"#tab-{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
@@ -236,12 +255,12 @@ class DashboardScreen(Screen[None]):
 
     def tell(self, events: Sequence[Event]) -> None:
         """The engine told something: show it, and read again what it concerns."""
-        activity = cast(ActivityPane, self.pane("activity"))
+        activity = cast("ActivityPane", self.pane("activity"))
         activity.add([event for event in events if not isinstance(event, EmbeddingProgress | CachesChanged)])
         for event in events:
             self._take(event)
         syncs = activity.syncs
-        cast(OverviewPane, self.pane("overview")).show_syncs(syncs)
+        cast("OverviewPane", self.pane("overview")).show_syncs(syncs)
         if any(isinstance(event, SyncFinished | CachesChanged) for event in events):
             self.read_all()
         elif not all(isinstance(event, EmbeddingProgress) for event in events):
@@ -266,6 +285,9 @@ class DashboardScreen(Screen[None]):
 
     def action_tab(self, tab: str) -> None:
         """Go to a tab."""
+        if not self.is_complete:
+            self._wanted_tab = tab
+            return
         self.query_one(Tabs).active = f"tab-{tab}"
         self._enter(tab)
 
@@ -274,7 +296,9 @@ class DashboardScreen(Screen[None]):
         event.stop()
         switcher = self.query_one("#panes", ContentSwitcher)
         tab = (event.tab.id or "").removeprefix("tab-")
-        if switcher.current != f"{tab}-pane":
+        if not self.is_complete:
+            self._wanted_tab = tab
+        elif switcher.current != f"{tab}-pane":
             self._enter(tab)
 
     def _enter(self, tab: str) -> None:
@@ -284,19 +308,19 @@ class DashboardScreen(Screen[None]):
     def on_show_diagnostics(self, event: ShowDiagnostics) -> None:
         """Go to the diagnostics of one severity."""
         event.stop()
-        cast(DiagnosticsPane, self.pane("diagnostics")).show_only(event.severity, event.text)
+        cast("DiagnosticsPane", self.pane("diagnostics")).show_only(event.severity, event.text)
         self.action_tab("diagnostics")
 
     def on_show_tag(self, event: ShowTag) -> None:
         """Go to the memories with a tag."""
         event.stop()
-        cast(MemoriesPane, self.pane("memories")).show_tag(event.tag)
+        cast("MemoriesPane", self.pane("memories")).show_tag(event.tag)
         self.action_tab("memories")
 
     def on_show_note(self, event: ShowNote) -> None:
         """Go to a note."""
         event.stop()
-        cast(MemoriesPane, self.pane("memories")).go_to(event.path)
+        cast("MemoriesPane", self.pane("memories")).go_to(event.path)
         self.action_tab("memories")
 
     # --- size
