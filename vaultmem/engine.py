@@ -6,38 +6,33 @@ it in the background; without, it takes the lock for each sync. Reading never ne
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from vaultmem import answers, authoring, edits, filling, integrity, journal
+from vaultmem import answers, authoring, filling, integrity, journal
 from vaultmem.access import Access
-from vaultmem.authoring import Change
 from vaultmem.caches import Caches, StoreName
 from vaultmem.config import Config
 from vaultmem.diagnostics import diagnose_root
+from vaultmem.editor import Editor
 from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
 from vaultmem.errors import (
     ConflictError,
-    EditRefusedError,
     EngineError,
     NoteNotFoundError,
-    RefusedError,
     RootMissingError,
     StoreError,
-    UsageError,
     WriterBusyError,
 )
 from vaultmem.events import EngineFailed, Event, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.hub import Hub, utc_now
-from vaultmem.names import new_id, note_path
-from vaultmem.notes import Note, Status, normalise_tag, parse_note
+from vaultmem.notes import Status
 from vaultmem.overlay import Overlay, look
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.sync import Outcome, sync
@@ -91,6 +86,12 @@ class Engine:
         self._overlay = Overlay()
         self._looked_at: float | None = None
         self._has_swept = False
+        self._editor = Editor(
+            self.vault,
+            path_of=lambda note_id: self.open_memory(note_id).path,
+            paths_with_id=self._paths_with_id,
+            follow=self._after_write,
+        )
         self.background: Background | None = None
 
     @classmethod
@@ -465,7 +466,11 @@ class Engine:
             journal.write(caches.catalog, event)
         self.hub.tell(event)
 
-    # --- editing
+    def _paths_with_id(self, note_id: str) -> tuple[str, ...]:
+        with self.access.reader() as caches:
+            return self._overlay.paths_with_id(caches.catalog, note_id)
+
+    # --- editing: what each method may raise is said in `editor`
 
     def edit_tags(
         self,
@@ -477,122 +482,70 @@ class Engine:
         path: str | None = None,
         dry_run: bool = False,
     ) -> Edited:
-        """Change the tags entry of one note and nothing else; `path` chooses among notes with one id.
-
-        Raises NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError, UsageError.
-        """
-        return self._edit(id, path, authoring.tags_change(add, remove, set), "tags", dry_run)
+        """Change the tags entry of one note and nothing else; `path` chooses among notes with one id."""
+        change = authoring.tags_change(add, remove, set)
+        return self._editor.edit(id, path, change, "tags", dry_run=dry_run)
 
     def edit_description(
-        self,
-        id: str | None,
-        text: str,
-        *,
-        path: str | None = None,
-        dry_run: bool = False,
+        self, id: str | None, text: str, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
-        """Change the description entry and nothing else; raises as `edit_tags`."""
-        return self._edit(id, path, authoring.description_change(text), "description", dry_run)
+        """Change the description entry and nothing else."""
+        change = authoring.description_change(text)
+        return self._editor.edit(id, path, change, "description", dry_run=dry_run)
 
     def set_status(
-        self,
-        id: str | None,
-        status: Status,
-        *,
-        path: str | None = None,
-        dry_run: bool = False,
+        self, id: str | None, status: Status, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
-        """Change the status entry and nothing else; raises as `edit_tags`."""
-        return self._edit(id, path, authoring.status_change(status), "status", dry_run)
+        """Change the status entry and nothing else."""
+        change = authoring.status_change(status)
+        return self._editor.edit(id, path, change, "status", dry_run=dry_run)
 
     def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
-        """Give a note without an id, or one of several with the same id, a fresh one.
-
-        Raises NoteNotFoundError, EditRefusedError; a note whose id is its own is refused.
-        """
+        """Give a note without an id, or one of several with the same id, a fresh one."""
         self.look_again()
-
-        def change(note: Note, before: bytes) -> bytes:
-            if note.id is not None and not set(self._paths_with_id(note.id)) - {path}:
-                raise EditRefusedError(f"{path} has an id of its own: {note.id}")
-            return edits.set_id(before, self._fresh_id(note.name))
-
-        return self._edit(None, path, change, "id", dry_run)
-
-    def _paths_with_id(self, note_id: str) -> tuple[str, ...]:
-        with self.access.reader() as caches:
-            return self._overlay.paths_with_id(caches.catalog, note_id)
-
-    def _fresh_id(self, name: str) -> str:
-        """An id that no note on record has: notes of one name made in one millisecond would share theirs."""
-        moment = utc_now()
-        with contextlib.suppress(StoreError):  # no caches: no ids on record
-            while self._paths_with_id(new_id(name, moment)):
-                moment += timedelta(milliseconds=1)
-        return new_id(name, moment)
+        return self._editor.adopt(path, dry_run=dry_run)
 
     def rename_tag(self, old: str, new: str, *, dry_run: bool = False) -> tuple[Edited, ...]:
-        """Rename a tag and its children (`old/…`) in every note that has them; an existing `new` is merged with.
-
-        Notes that refuse are left as they are and not in the answer. Raises UsageError when `new` is no tag.
-        """
-        source, target = normalise_tag(old), normalise_tag(new)
-        if not source or not target:
-            raise UsageError(f"{old if not source else new!r} is no tag")
-        done = []
-        for row in self._rows():
-            tags = authoring.renamed_tags(row.tags, source, target)
-            if tags != row.tags:
-                with contextlib.suppress(RefusedError):
-                    done.append(self.edit_tags(None, set=tags, path=row.path, dry_run=dry_run))
-        return tuple(done)
+        """Rename a tag and its children in every note that has them, or merge it with another."""
+        return self._editor.rename_tag(self._rows(), old, new, dry_run=dry_run)
 
     def undo(self, edited: Edited) -> None:
-        """Put back the bytes from before an edit. Raises ConcurrentChangeError when the note changed since."""
-        self._write(edited.path, edited.after, edited.before, "undo")
+        """Put back the bytes from before an edit, while the note still holds what the edit left."""
+        self._editor.undo(edited)
 
     def suggest_description(self, path: str) -> str:
         """The first sentence of a note's body, as a proposal; empty when there is none."""
         return authoring.suggested_description(self.vault.read_note(path)[0])
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
-        """Move a note to the `.trash` of its Obsidian vault. Raises NoteNotFoundError, RefusedError."""
-        if dry_run:
-            self.vault.read(path)
-            return Trashed(path, str(self.vault.trash_folder(path)))
-        trashed = Trashed(path, str(self.vault.trash(path)))
-        self._after_write(path, "trash")
-        return trashed
+        """Move a note to the `.trash` of its Obsidian vault."""
+        return self._editor.trash(path, dry_run=dry_run)
 
     def restore(self, trashed: Trashed) -> None:
-        """Move a note back from the trash. Raises RefusedError when something lies at its path by now."""
-        self.vault.restore(Path(trashed.trashed_to), trashed.path)
-        self._after_write(trashed.path, "restore")
+        """Move a note back from the trash."""
+        self._editor.restore(trashed)
 
-    def _edit(
-        self, note_id: str | None, path: str | None, change: Change, what: str, dry_run: bool
-    ) -> Edited:
-        before, target = self._target(note_id, path)
-        edited = authoring.edited(target, before, change)
-        if edited.changed and not dry_run:
-            self._write(target, edited.before, edited.after, what)
-        return edited
+    def save(
+        self,
+        *,
+        id: str | None = None,
+        name: str | None = None,
+        description: str | None = None,
+        tags: Iterable[str] | None = None,
+        body: str | None = None,
+        dry_run: bool = False,
+    ) -> Saved:
+        """Write a new memory, or with `id` change the given fields of one; what is not given stays."""
+        fields = authoring.checked_fields(name, description, tags)
+        return self._editor.save(id, fields, body, similar=self._similar, dry_run=dry_run)
 
-    def _target(self, note_id: str | None, path: str | None) -> tuple[bytes, str]:
-        """The bytes of the note that is meant; a `path` wins, but must not lead to a note with another id."""
-        if path is None:
-            if note_id is None:
-                raise UsageError("neither an id nor a path was given")
-            path = self.open_memory(note_id).path
-        before, _ = self.vault.read(path)
-        found = parse_note(path, before).id
-        if note_id is not None and found is not None and found != note_id.strip():
-            raise NoteNotFoundError(f"{path} has the id {found!r}, not {note_id!r}")
-        return before, path
-
-    def _write(self, path: str, before: bytes, after: bytes, what: str) -> None:
-        self.vault.replace(path, before, after)
-        self._after_write(path, what)
+    def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:
+        """Ids of other memories that say nearly the same."""
+        try:
+            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_SCORE)
+        except (RootMissingError, StoreError):
+            return ()
+        return tuple(hint.id for hint in found.hints if hint.id != memory.id)
 
     def _after_write(self, path: str, what: str) -> None:
         """Let the caches follow at once, here or in the process that writes them.
@@ -629,47 +582,3 @@ class Engine:
         if known is None or stat is None:
             return known is None and stat is None
         return known.stat == stat and not known.needs_indexing
-
-    # --- saving
-
-    def save(
-        self,
-        *,
-        id: str | None = None,
-        name: str | None = None,
-        description: str | None = None,
-        tags: Iterable[str] | None = None,
-        body: str | None = None,
-        dry_run: bool = False,
-    ) -> Saved:
-        """Write a new memory, or with `id` change the given fields of one; what is not given stays.
-
-        Raises UsageError for missing or unusable fields, NoteNotFoundError, ConflictError, EditRefusedError,
-        ConcurrentChangeError.
-        """
-        fields = authoring.checked_fields(name, description, tags)
-        if id is None:
-            return self._save_new(fields, body, dry_run)
-        edited = self._edit(id, None, authoring.update_change(fields, body), "save", dry_run)
-        memory = answers.opened(parse_note(edited.path, edited.after), edited.after)
-        return Saved(memory, False, edited.diff, self._similar(memory))
-
-    def _save_new(self, fields: Mapping[str, str | Sequence[str]], body: str | None, dry_run: bool) -> Saved:
-        now = utc_now()
-        whole, text = authoring.new_memory(fields, body, self._fresh_id, now)
-        data = edits.compose_note(whole, text)
-        path = note_path(str(whole["name"]), now)
-        similar = self._similar(answers.opened(parse_note(path, data), data))
-        if not dry_run:
-            path = self.vault.create(path, data)
-            self._after_write(path, "save")
-        memory = answers.opened(parse_note(path, data), data)
-        return Saved(memory, True, edits.diff(b"", data, path), similar)
-
-    def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:
-        """Ids of other memories that say nearly the same."""
-        try:
-            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_SCORE)
-        except (RootMissingError, StoreError):
-            return ()
-        return tuple(hint.id for hint in found.hints if hint.id != memory.id)

@@ -1,0 +1,165 @@
+"""Changes notes for a person or an agent: finds the note, proves the change, writes it, lets the caches follow.
+
+What a change means is in `authoring`, how it is proven in `edits`; the file is replaced by `vault`, and only while it
+still holds the bytes that were read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+from vaultmem import answers, authoring, edits
+from vaultmem.authoring import Change
+from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
+from vaultmem.hub import utc_now
+from vaultmem.names import new_id, note_path
+from vaultmem.notes import Note, normalise_tag, parse_note
+from vaultmem.stores.catalog import NoteRow
+from vaultmem.vault import Vault
+from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
+
+
+class Editor:
+    """Edits the notes of one vault.
+
+    `path_of` finds the one note with an id, `paths_with_id` all of them; `follow(path, what)` is called after a write.
+    """
+
+    def __init__(
+        self,
+        vault: Vault,
+        *,
+        path_of: Callable[[str], str],
+        paths_with_id: Callable[[str], tuple[str, ...]],
+        follow: Callable[[str, str], None],
+    ) -> None:
+        self._vault = vault
+        self._path_of = path_of
+        self._paths_with_id = paths_with_id
+        self._follow = follow
+
+    def edit(
+        self, note_id: str | None, path: str | None, change: Change, what: str, *, dry_run: bool
+    ) -> Edited:
+        """Make one change to one note; `path` chooses among notes with one id.
+
+        Raises NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError, UsageError.
+        """
+        before, target = self._target(note_id, path)
+        edited = authoring.edited(target, before, change)
+        if edited.changed and not dry_run:
+            self._write(target, edited.before, edited.after, what)
+        return edited
+
+    def _target(self, note_id: str | None, path: str | None) -> tuple[bytes, str]:
+        """The bytes of the note that is meant; a `path` wins, but must not lead to a note with another id."""
+        if path is None:
+            if note_id is None:
+                raise UsageError("neither an id nor a path was given")
+            path = self._path_of(note_id)
+        before, _ = self._vault.read(path)
+        found = parse_note(path, before).id
+        if note_id is not None and found is not None and found != note_id.strip():
+            raise NoteNotFoundError(f"{path} has the id {found!r}, not {note_id!r}")
+        return before, path
+
+    def _write(self, path: str, before: bytes, after: bytes, what: str) -> None:
+        self._vault.replace(path, before, after)
+        self._follow(path, what)
+
+    def undo(self, edited: Edited) -> None:
+        """Put back the bytes from before an edit. Raises ConcurrentChangeError when the note changed since."""
+        self._write(edited.path, edited.after, edited.before, "undo")
+
+    def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
+        """Give a note without an id, or one of several with the same id, a fresh one.
+
+        Raises NoteNotFoundError, EditRefusedError; a note whose id is its own is refused.
+        """
+
+        def change(note: Note, before: bytes) -> bytes:
+            if note.id is not None and not set(self._paths_with_id(note.id)) - {path}:
+                raise EditRefusedError(f"{path} has an id of its own: {note.id}")
+            return edits.set_id(before, self._fresh_id(note.name))
+
+        return self.edit(None, path, change, "id", dry_run=dry_run)
+
+    def _fresh_id(self, name: str) -> str:
+        """An id that no note on record has: notes of one name made in one millisecond would share theirs."""
+        moment = utc_now()
+        with contextlib.suppress(StoreError):  # no caches: no ids on record
+            while self._paths_with_id(new_id(name, moment)):
+                moment += timedelta(milliseconds=1)
+        return new_id(name, moment)
+
+    def rename_tag(self, rows: Iterable[NoteRow], old: str, new: str, *, dry_run: bool) -> tuple[Edited, ...]:
+        """Rename a tag and its children (`old/…`) in each of `rows` that has them; an existing `new` is merged with.
+
+        Notes that refuse are left as they are and not in the answer. Raises UsageError when `new` is no tag.
+        """
+        source, target = normalise_tag(old), normalise_tag(new)
+        if not source or not target:
+            raise UsageError(f"{old if not source else new!r} is no tag")
+        done = []
+        for row in rows:
+            tags = authoring.renamed_tags(row.tags, source, target)
+            if tags != row.tags:
+                with contextlib.suppress(RefusedError):
+                    change = authoring.tags_change((), (), tags)
+                    done.append(self.edit(None, row.path, change, "tags", dry_run=dry_run))
+        return tuple(done)
+
+    def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
+        """Move a note to the `.trash` of its Obsidian vault. Raises NoteNotFoundError, RefusedError."""
+        if dry_run:
+            self._vault.read(path)
+            return Trashed(path, str(self._vault.trash_folder(path)))
+        trashed = Trashed(path, str(self._vault.trash(path)))
+        self._follow(path, "trash")
+        return trashed
+
+    def restore(self, trashed: Trashed) -> None:
+        """Move a note back from the trash. Raises RefusedError when something lies at its path by now."""
+        self._vault.restore(Path(trashed.trashed_to), trashed.path)
+        self._follow(trashed.path, "restore")
+
+    def save(
+        self,
+        note_id: str | None,
+        fields: Mapping[str, str | Sequence[str]],
+        body: str | None,
+        *,
+        similar: Callable[[OpenedMemory], tuple[str, ...]],
+        dry_run: bool,
+    ) -> Saved:
+        """Write a new memory, or change the given fields of one; `similar` finds others that say nearly the same.
+
+        Raises UsageError, NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError.
+        """
+        if note_id is None:
+            return self._save_new(fields, body, similar, dry_run)
+        change = authoring.update_change(fields, body)
+        edited = self.edit(note_id, None, change, "save", dry_run=dry_run)
+        memory = answers.opened(parse_note(edited.path, edited.after), edited.after)
+        return Saved(memory, False, edited.diff, similar(memory))
+
+    def _save_new(
+        self,
+        fields: Mapping[str, str | Sequence[str]],
+        body: str | None,
+        similar: Callable[[OpenedMemory], tuple[str, ...]],
+        dry_run: bool,
+    ) -> Saved:
+        now = utc_now()
+        whole, text = authoring.new_memory(fields, body, self._fresh_id, now)
+        data = edits.compose_note(whole, text)
+        path = note_path(str(whole["name"]), now)
+        found = similar(answers.opened(parse_note(path, data), data))
+        if not dry_run:
+            path = self._vault.create(path, data)
+            self._follow(path, "save")
+        memory = answers.opened(parse_note(path, data), data)
+        return Saved(memory, True, edits.diff(b"", data, path), found)
