@@ -35,7 +35,7 @@ from vaultmem.stores.dense_rows import (
     to_arrow,
 )
 from vaultmem.stores.dense_upkeep import BUILD_AGAIN_AFTER_S, IndexBuild, TableState, Upkeep, wanted_upkeep
-from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes
+from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, is_vacant
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,7 +98,7 @@ class DenseStore:
         self._build_not_before_s = 0.0
         self._opened_as: int | None = None
         with failures_of("dense", folder):
-            if writable and _is_empty(folder):
+            if writable and is_vacant(folder):
                 folder.mkdir(parents=True, exist_ok=True)
                 self._write_stamp(has_table=False)
             self._check_stamp()
@@ -396,10 +396,6 @@ def _inode(folder: Path) -> int | None:
         return folder.stat().st_ino
     except FileNotFoundError:
         return None
-
-
-def _is_empty(folder: Path) -> bool:
-    return not folder.is_dir() or not any(folder.iterdir())
 
 
 def _modified_s(path: Path) -> float:

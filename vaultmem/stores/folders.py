@@ -1,4 +1,4 @@
-"""What the stores that live in a folder have in common: how their failures are told, and what they take on disk."""
+"""What the stores that live in a folder have in common: where they may be made, how they fail, what they take."""
 
 from __future__ import annotations
 
@@ -24,6 +24,11 @@ def failures_of(store: str, folder: Path) -> Iterator[None]:
             message = f"the {store} store {folder} cannot be used: {error}"
             raise StoreError(message, advice=REBUILD_ADVICE) from error
         raise
+
+
+def is_vacant(folder: Path) -> bool:
+    """Return whether a store may be made here: nothing is there, or an empty folder."""
+    return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def folder_bytes(folder: Path) -> int:

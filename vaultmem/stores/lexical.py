@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes
+from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, is_vacant
 
 if TYPE_CHECKING:
     import tantivy
@@ -226,7 +226,7 @@ def _open_index(folder: Path, writable: bool) -> tantivy.Index:
     import tantivy
 
     stamp, meta = folder / _STAMP_FILE, folder / "meta.json"
-    if writable and not stamp.exists() and not meta.exists():
+    if writable and is_vacant(folder):
         folder.mkdir(parents=True, exist_ok=True)
         tantivy.Index(_schema(), path=str(folder))
         stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
