@@ -18,6 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.data import read_records
+from vaultmem.languages import CHINESE, ENGLISH, LANGUAGES, OTHER
 from vaultmem.scoring import HIT_DEVIATIONS
 
 if TYPE_CHECKING:
@@ -27,11 +28,10 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
     Embed = Callable[[Sequence[str]], Vectors]
 
-LANGUAGES = ("zh", "en")
 Pair = tuple[str, str]
 """Language of a query, language of a passage."""
 
-_METHOD = "levels-1"
+_METHOD = "levels-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,27 +109,30 @@ def _read(data: bytes) -> Calibration:
 def calibrate(embed_queries: Embed, embed_passages: Embed, fingerprint: str) -> Calibration:
     """The calibration of a model, from the shipped texts; raises what the embedding raises."""
     texts = calibration_texts()
-    prompts = {language: embed_queries(texts["prompt", language]) for language in LANGUAGES}
-    passages = {language: embed_passages(texts["passage", language]) for language in LANGUAGES}
+    prompts = {language: embed_queries(texts[language].prompts) for language in LANGUAGES}
+    passages = {language: embed_passages(texts[language].passages) for language in LANGUAGES}
     query_means = {language: _mean(vectors) for language, vectors in prompts.items()}
     passage_means = {language: _mean(vectors) for language, vectors in passages.items()}
-    levels = {
-        (asked, held): _level(
-            _centre(prompts[asked], [query_means[asked]]), _centre(passages[held], [passage_means[held]])
-        )
-        for asked, held in _pairs()
-    }
+    queries = {language: _centre(prompts[language], [query_means[language]]) for language in LANGUAGES}
+    held = {language: _centre(passages[language], [passage_means[language]]) for language in LANGUAGES}
+    levels = {(a, b): _level(queries[a] @ held[b].T, texts[a], texts[b]) for a, b in _pairs()}
     return Calibration(fingerprint, query_means, passage_means, levels)
 
 
-def _level(queries: Vectors, passages: Vectors) -> Level:
-    """The level of centred vectors (n, d) of which those at the same place belong together."""
+def _level(cosines: Vectors, asked: Texts, held: Texts) -> Level:
+    """The level of centred cosines (prompts of one language, passages of another).
+
+    Texts in other languages are strangers to their own kind only as far as they speak the same language: a German
+    prompt is nearer to every German passage than to a Japanese one, and that nearness must not look like a hit.
+    """
     import numpy as np
 
-    cosines = queries @ passages.T
-    strangers = cosines[~np.eye(len(cosines), dtype=bool)]
+    same_subject = np.array([[a == b for b in held.subjects] for a in asked.subjects])
+    same_tongue = np.array([[a == b for b in held.tongues] for a in asked.tongues])
+    comparable = same_tongue if asked is held else np.ones_like(same_tongue)
+    strangers, hits = cosines[comparable & ~same_subject], cosines[comparable & same_subject]
     stranger, deviation = float(strangers.mean()), float(strangers.std())
-    return Level(stranger, max(float(cosines.diagonal().mean()), stranger + HIT_DEVIATIONS * deviation))
+    return Level(stranger, max(float(hits.mean()), stranger + HIT_DEVIATIONS * deviation))
 
 
 def _pairs() -> list[Pair]:
@@ -141,21 +144,39 @@ def calibration_key(fingerprint: str) -> str:
     return f"{fingerprint}/{_texts_digest()}"
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The shipped texts of one language; the same place is the same subject. Those of OTHER are of several."""
+
+    subjects: tuple[str, ...]
+    tongues: tuple[str, ...]
+    prompts: tuple[str, ...]
+    passages: tuple[str, ...]
+
+
 @cache
-def calibration_texts() -> Mapping[tuple[str, str], list[str]]:
-    """The shipped texts by (`prompt` | `passage`, language); the same place means the same subject."""
+def calibration_texts() -> Mapping[str, Texts]:
+    """The shipped texts by language."""
     records = read_records("calibration.jsonl")
-    return {
-        (kind, language): [record[language][kind] for record in records]
-        for kind in ("prompt", "passage")
-        for language in LANGUAGES
+    subjects = tuple(record[ENGLISH]["prompt"] for record in records)
+    both = {
+        language: Texts(
+            subjects,
+            (language,) * len(records),
+            tuple(record[language]["prompt"] for record in records),
+            tuple(record[language]["passage"] for record in records),
+        )
+        for language in (CHINESE, ENGLISH)
     }
+    others = read_records("calibration_others.jsonl")
+    fields = (tuple(record[name] for record in others) for name in ("of", "lang", "prompt", "passage"))
+    return {**both, OTHER: Texts(*fields)}
 
 
 @cache
 def _texts_digest() -> str:
-    texts = json.dumps([_METHOD, list(calibration_texts().values())], ensure_ascii=False)
-    return blake2b(texts.encode(), digest_size=8).hexdigest()
+    shipped = [[texts.prompts, texts.passages] for texts in calibration_texts().values()]
+    return blake2b(json.dumps([_METHOD, shipped], ensure_ascii=False).encode(), digest_size=8).hexdigest()
 
 
 def _mean(vectors: Vectors) -> Vectors:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmem.baselines import MemoryText, OwnBM25, WordCount
 from vaultmem.errors import EngineError, VaultmemError
 from vaultmem.golden import GoldenQuery, GoldenSet, Kind, check_golden
-from vaultmem.scoring import Signals, language
+from vaultmem.languages import script_language
+from vaultmem.scoring import Signals
 
 if TYPE_CHECKING:
     from vaultmem.recall import Recall
@@ -193,7 +194,7 @@ def evaluate(
     notes = engine.notes()
     check_golden(golden, notes)
     texts = [_text(engine, note) for note in notes if note.admitted and note.id]
-    languages = {text.id: language(text.name + text.description + text.body) for text in texts}
+    languages = {text.id: script_language(text.name + text.description + text.body) for text in texts}
     answers = []
     for number, query in enumerate(golden.queries):
         answers.append(_ask(engine, query, languages, min_score, hint_limit))

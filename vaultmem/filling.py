@@ -19,7 +19,7 @@ from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Phase, Progress
-from vaultmem.scoring import language
+from vaultmem.languages import language
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.sync import PARSER, read_note

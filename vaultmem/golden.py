@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vaultmem.errors import UsageError
-from vaultmem.scoring import language
+from vaultmem.languages import script_language
 
 FEWEST_QUERIES = 20
 """With fewer queries one of them moves every figure by more than a twentieth."""
@@ -166,7 +166,9 @@ def _parse(record: Any) -> GoldenQuery:
         text,
         tuple(dict.fromkeys(relevant)),
         Kind(kind),
-        language(text),  # not the record's `lang`: pairs are told by the rule that recall itself goes by
+        script_language(
+            text
+        ),  # not the record's `lang`: pairs are told by the rule that recall itself goes by
         str(record.get("neg_type") or OFF_TOPIC) if is_negative else "",
         record.get("reviewed", True) is not False,
     )

@@ -139,7 +139,7 @@ def _everyday_names() -> frozenset[str]:
 @cache
 def _everyday_pairs() -> frozenset[str]:
     """Pairs of characters that the shipped texts are written with."""
-    shipped = [line for texts in calibration_texts().values() for line in texts]
+    shipped = [line for texts in calibration_texts().values() for line in (*texts.prompts, *texts.passages)]
     shipped += [*read_words("off_topic.txt"), *read_words("small_talk.txt"), *stop_words()]
     return frozenset(
         pair for line in shipped for pair in terms(line) if len(pair) == 2 and not pair.isascii()

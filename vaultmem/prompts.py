@@ -16,7 +16,8 @@ from functools import cache
 
 from vaultmem.data import read_words
 from vaultmem.identifiers import Identifier, identifiers
-from vaultmem.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS, language
+from vaultmem.languages import language
+from vaultmem.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
 from vaultmem.terms import CJK, query_terms, stop_words, whole_terms
 
 _BREAK = re.compile(r"\n+|(?<=[。！？；!?;])|(?<=\.)\s+")

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from vaultmem.data import read_words
 from vaultmem.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
+from vaultmem.languages import script_language as language
 from vaultmem.prompts import has_content
-from vaultmem.scoring import language
 from vaultmem.terms import query_terms
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -84,9 +83,6 @@ BONUS_RANGE = 0.1
 """Score above the threshold over which these two grow from nothing to their full size: they order hints and
 make none."""
 
-_CJK = re.compile(r"[\u3400-\u9fff]")
-_LATIN_WORD = re.compile(r"[A-Za-z]+")
-
 
 class Verdict(StrEnum):
     """What became of a candidate. `DEPRECATED` stands for every status that is not active."""
@@ -133,11 +129,6 @@ class Signals:
     def score(self) -> float:
         """What the signals add up to, 0..1."""
         return total(self.dense, self.bm25, self.bonus.values())
-
-
-def language(text: str) -> str:
-    """`zh` when CJK characters outnumber half the Latin words, else `en`; mixed text counts as Chinese."""
-    return "zh" if len(_CJK.findall(text)) > 0.5 * len(_LATIN_WORD.findall(text)) else "en"
 
 
 def share_of_small_bonuses(base: float) -> float:

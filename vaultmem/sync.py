@@ -27,8 +27,8 @@ from vaultmem.changes import (
 from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.errors import NoteNotFoundError, RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
+from vaultmem.languages import language
 from vaultmem.notes import Note
-from vaultmem.scoring import language
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.terms import TERMS, document_terms

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from vaultmem.calibration import Calibration, calibrate
 from vaultmem.chunks import metadata_text, text_hash
+from vaultmem.languages import language
 from vaultmem.recall import Mode, Recall, Sources, recall
-from vaultmem.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, language, total
+from vaultmem.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, total
 from vaultmem.stores.dense import DenseRow, Part
 from vaultmem.stores.lexical import LexicalDoc
 from vaultmem.terms import document_terms

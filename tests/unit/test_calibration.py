@@ -14,7 +14,7 @@ from vaultmem.calibration import (
     calibration_key,
     calibration_texts,
 )
-from vaultmem.scoring import language
+from vaultmem.languages import language
 from vaultmem.testing import HashingEmbedder
 
 Vectors = NDArray[np.float32]
@@ -24,7 +24,7 @@ DIMENSION = 64
 def leaning(texts: Sequence[str]) -> Vectors:
     """A model that puts texts of one language together, whatever they say, and subjects apart beside it."""
     embedder = HashingEmbedder(size=DIMENSION)
-    lean = {"zh": 0, "en": 1}
+    lean = {"zh": 0, "en": 1, "other": 2}
     raw = embedder.passages(texts)
     for row, text in zip(raw, texts, strict=True):
         row[lean[language(text)]] += 3.0
@@ -37,13 +37,22 @@ def calibration() -> Calibration:
     return calibrate(leaning, leaning, "leaning")
 
 
-def test_the_shipped_texts_are_enough_and_parallel() -> None:
-    texts = calibration_texts()
-    lengths = {len(lines) for lines in texts.values()}
-    assert lengths == {len(texts["prompt", "zh"])} and lengths.pop() >= 80
-    for (_, tongue), lines in texts.items():
+@pytest.mark.parametrize("tongue", ["zh", "en"])
+def test_the_shipped_texts_are_enough_and_parallel(tongue: str) -> None:
+    texts = calibration_texts()[tongue]
+    assert len(texts.prompts) == len(texts.passages) == len(texts.subjects) >= 80
+    assert texts.subjects == calibration_texts()["en"].subjects
+    for lines in (texts.prompts, texts.passages):
         assert len(set(lines)) == len(lines)
         assert {language(line) for line in lines} == {tongue}
+
+
+def test_other_languages_speak_of_the_same_subjects() -> None:
+    others = calibration_texts()["other"]
+    assert set(others.subjects) <= set(calibration_texts()["en"].subjects)
+    assert len(set(others.tongues)) >= 6
+    told = [language(line) for line in (*others.prompts, *others.passages)]
+    assert told.count("other") >= 0.95 * len(told)
 
 
 def test_centred_vectors_have_unit_length(calibration: Calibration) -> None:

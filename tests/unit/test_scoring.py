@@ -75,14 +75,6 @@ def test_recency_fades_to_nothing() -> None:
     assert scoring.recency(scoring.RECENCY_DAYS) == 0 == scoring.recency(10_000)
 
 
-@pytest.mark.parametrize(
-    ("text", "language"),
-    [("缓存顺序", "zh"), ("cache order", "en"), ("cache 缓存", "zh"), ("", "en"), ("12 34", "en")],
-)
-def test_language_is_chinese_when_its_characters_outnumber_half_the_words(text: str, language: str) -> None:
-    assert scoring.language(text) == language
-
-
 @given(LIKENESS, LIKENESS, MEMORIES)
 def test_more_likeness_never_scores_less(a: float, b: float, memories: int) -> None:
     threshold = scoring.dense_threshold(memories)
