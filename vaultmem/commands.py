@@ -17,6 +17,7 @@ from vaultmem.agent_commands import AGENT_COMMANDS
 from vaultmem.cli import Command
 from vaultmem.edit_commands import EDIT_COMMANDS
 from vaultmem.errors import ConflictError, UsageError
+from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
@@ -205,17 +206,10 @@ def _asking(options: Options) -> Any:
             yield engine
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
-    return value
-
-
 def _recall_words(words: Words) -> None:
     words.add_argument("query", metavar="QUERY", help="the prompt; - reads it from stdin")
     words.add_argument("--limit", type=int, help="at most so many hints (default 3)")
-    words.add_argument("--min-score", type=_share, help="hint from this score upward (default 0.5)")
+    words.add_argument("--min-score", type=cli.share, help="hint from this score upward (default 0.5)")
     words.add_argument("--project", metavar="P", help="favour memories tagged project/P a little")
     words.add_argument("--explain", action="store_true", help="every candidate, with the parts of its score")
 
@@ -305,4 +299,5 @@ COMMANDS: dict[str, Command] = {
         lambda words: words.add_argument("--read-only", action="store_true", help="change no note"),
     ),
     **EDIT_COMMANDS,
+    **EVAL_COMMANDS,
 } | {name: Command(*parts) for name, parts in AGENT_COMMANDS.items()}

@@ -58,6 +58,31 @@ class ProgressLine:
         self._shown_at = now
 
 
+class CountLine:
+    """As `ProgressLine`, for a count of `what`."""
+
+    def __init__(self, stream: TextIO, what: str) -> None:
+        self._stream = stream
+        self._what = what
+        self._is_terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._is_terminal:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def show(self, done: int, total: int) -> None:
+        """Rewrite the line; nothing elsewhere than on a terminal."""
+        if self._is_terminal:
+            self._stream.write(f"\r\x1b[K{done}/{total} {self._what}")
+            self._stream.flush()
+
+
 def _bar(progress: Progress) -> str:
     full = round(BAR_CELLS * progress.done / progress.total)
     return "█" * full + "░" * (BAR_CELLS - full)

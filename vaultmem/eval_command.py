@@ -1,0 +1,108 @@
+"""`vaultmem eval`: measure recall on a golden set, keep and compare runs, or propose a set for this vault."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vaultmem import cli
+from vaultmem.cli import Command
+from vaultmem.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from vaultmem.evaluation import Evaluation
+    from vaultmem.evaluation_record import Json
+
+Words = argparse.ArgumentParser
+Options = argparse.Namespace
+
+PROPOSED_FILE = "golden.jsonl"
+
+
+def evaluate(options: Options) -> int:
+    """Measure, or with --from-vault propose."""
+    if options.from_vault:
+        return _propose(options, Path(options.golden or PROPOSED_FILE))
+    if options.golden is None:
+        raise UsageError(
+            "which golden set?", advice="vaultmem eval GOLDEN.jsonl, or vaultmem eval --from-vault"
+        )
+    from vaultmem.evaluation_record import evaluation_json, read_run, save_run
+
+    before = read_run(Path(options.compare)) if options.compare else None
+    evaluation = _measured(options)
+    if options.save:
+        save_run(evaluation, Path(options.save))
+    if options.plot:
+        from vaultmem.plotting import save_histogram
+
+        save_histogram(evaluation, Path(options.plot))
+    document = evaluation_json(evaluation)
+    if options.json:
+        cli.answer_json(document)
+    else:
+        _print(evaluation, before, document)
+    return cli.DONE if evaluation.passes else cli.NO
+
+
+def _measured(options: Options) -> Evaluation:
+    from vaultmem.evaluation import evaluate as measure
+    from vaultmem.golden import read_golden
+    from vaultmem.progress import CountLine
+
+    golden = read_golden(Path(options.golden))
+    with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
+        config = engine.config
+        min_score = config.min_score if options.min_score is None else options.min_score
+        return measure(engine, golden, min_score=min_score, hint_limit=config.hint_limit, progress=line.show)
+
+
+def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
+    from vaultmem.evaluation_record import compare_runs
+    from vaultmem.evaluation_report import comparison_lines, report_lines
+
+    for line in report_lines(evaluation):
+        cli.answer(line or " ")
+    if before is not None:
+        for line in comparison_lines(compare_runs(before, after)):
+            cli.answer(line or " ")
+
+
+def _propose(options: Options, file: Path) -> int:
+    from vaultmem.proposing import propose_golden
+
+    if file.exists():
+        raise RefusedError(
+            f"{file} is there already", advice="Name another file: vaultmem eval --from-vault FILE"
+        )
+    with cli.open_engine(options) as engine:
+        golden = propose_golden(engine)
+    try:
+        file.write_text(golden.to_lines(), encoding="utf-8")
+    except OSError as error:
+        raise RefusedError(f"cannot write {file}: {error.strerror}") from None
+    counts = {"file": str(file), "queries": len(golden.queries), "unreviewed": golden.unreviewed}
+    if options.json:
+        cli.answer_json(counts)
+    else:
+        cli.answer(f"{file}: {len(golden.queries)} queries, none of them reviewed")
+        cli.narrate('Read it, correct what is wrong, and delete `"reviewed": false` where a query is right.')
+    return cli.DONE
+
+
+def _words(words: Words) -> None:
+    words.add_argument("golden", nargs="?", metavar="GOLDEN.jsonl", help="one query a line")
+    words.add_argument(
+        "--from-vault", action="store_true", help="propose a set for this vault, to be reviewed"
+    )
+    words.add_argument("--plot", metavar="FILE.png", help="draw the scores of hits and strangers")
+    words.add_argument("--save", metavar="FILE", help="keep this run")
+    words.add_argument("--compare", metavar="FILE", help="show what changed since a kept run")
+    words.add_argument(
+        "--min-score", type=cli.share, metavar="S", help="measure as if this were the threshold"
+    )
+
+
+EVAL_COMMANDS: dict[str, Command] = {"eval": Command("measure recall on a golden set", evaluate, _words)}
