@@ -61,7 +61,8 @@ def bare_python_s(environ: dict[str, str]) -> float:
 
 
 def event(session: str, number: int) -> bytes:
-    prompt = f"how did {WORDS[number % 12]} and {WORDS[number * 7 % 12]} meet in case {number}"
+    one, two = WORDS[number % len(WORDS)], WORDS[number * 7 % len(WORDS)]
+    prompt = f"how did {one} and {two} meet in case {number}"
     data = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": "/", "prompt": prompt}
     return json.dumps(data).encode()
 
