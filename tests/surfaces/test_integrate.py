@@ -14,6 +14,7 @@ import pytest
 from vaultmem.config import Config
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
+from vaultmem.shortcut import read_words
 
 SETTINGS = """{
     "model": "opus",
@@ -259,3 +260,21 @@ def test_generic_prints_and_writes_nothing(config: Config, home: Path) -> None:
 def test_an_unknown_client_is_wrong_usage(config: Config, home: Path) -> None:
     with pytest.raises(UsageError, match="no client 'emacs'"):
         run("emacs", config, home)
+
+
+def test_a_projects_files_and_environment_cannot_redirect_what_was_integrated(
+    config: Config, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("claude-code", config, home)
+    settings = json.loads((home / ".claude" / "settings.json").read_text())
+    project = tmp_path / "project"
+    for name in ("config.toml", "vaultmem.toml", ".vaultmem/config.toml", ".env", "pyproject.toml"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text('memory_root = "/evil"\n[embedding]\nengine = "sentence-transformers"\n')
+    monkeypatch.chdir(project)
+    words = shlex.split(commands(settings, "UserPromptSubmit")[0])
+    named, client = read_words(words[words.index("hook") + 1 :])
+    environ = {"MARCH_MEMORY_ROOT": "/evil", "VAULTMEM_STATE_DIR": "/evil", "HOME": str(home)}
+    loaded = Config.load(root=named["--root"], state_dir=named["--state-dir"], environ=environ)
+    assert (client, loaded.root, loaded.state_dir) == ("claude-code", config.root, config.state_dir)
+    assert loaded.engine == "auto" and loaded.config_file is None
