@@ -189,7 +189,7 @@ def _centre(raw: Vectors, means: Sequence[Vectors]) -> Vectors:
 
     if not len(raw):
         return raw
-    rest = raw - np.stack(means)  # one mean serves all
+    rest = (raw - np.stack(means)) * raw.any(axis=1, keepdims=True)  # a text the model failed on stays zero
     lengths = np.linalg.norm(rest, axis=1, keepdims=True)
     centred: Vectors = (rest / np.maximum(lengths, 1e-9)).astype(np.float32)
     return centred
