@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.hints import (
@@ -41,6 +41,7 @@ def test_fields_cannot_break_out_of_their_line() -> None:
     assert line == "- mem_01hx_context_cache | score=0.62 | a ¦ b - fake ¦ score=1.00 | x - y[31mz"
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(), st.text())
 def test_any_note_text_makes_one_line_of_four_fields(key: str, name: str, description: str) -> None:
     line = hint_line(FakeHint(id=key, name=name, description=description))
@@ -49,6 +50,7 @@ def test_any_note_text_makes_one_line_of_four_fields(key: str, name: str, descri
     line.encode("utf-8")
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(min_value=1, max_value=40))
 def test_shortened_text_never_passes_its_width(text: str, width: int) -> None:
     cut = shortened(text, width)
@@ -116,6 +118,7 @@ def test_hints_before_the_first_user_message_belong_to_a_run_of_their_own() -> N
     assert suppressed_for_user(begin_run(window, 10), 10) == {"a"}
 
 
+@settings(deadline=None)
 @given(st.integers(0, 5), st.lists(st.lists(st.sampled_from("abcdef"), max_size=3), max_size=12))
 def test_the_window_agrees_with_a_plain_history(size: int, history: list[list[str]]) -> None:
     window = Window()

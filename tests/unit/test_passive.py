@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import EngineError
@@ -179,6 +179,7 @@ def test_concurrent_hooks_of_one_session_never_hint_an_id_twice(tmp_path: Path) 
     assert len(hinted) == len(set(hinted)) == 16
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.sampled_from("uaf"), st.lists(st.sampled_from("abcdefgh"), max_size=6)), max_size=40

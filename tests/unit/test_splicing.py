@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.splicing import added, removed, scan
@@ -66,6 +66,7 @@ OBJECTS = st.dictionaries(st.text(max_size=5), JSON, max_size=4)
 STYLES = st.sampled_from([None, 1, 2, 4, "\t"])
 
 
+@settings(deadline=None)
 @given(OBJECTS, STYLES, st.text(max_size=5), JSON, st.booleans())
 def test_adding_to_the_text_equals_adding_to_the_value(
     value: dict[str, Any], style: Any, key: str, more: Any, ascii_only: bool
@@ -80,6 +81,7 @@ def test_adding_to_the_text_equals_adding_to_the_value(
         assert removed(after, [key]) == text
 
 
+@settings(deadline=None)
 @given(OBJECTS.filter(bool), STYLES, st.data())
 def test_removing_from_the_text_equals_removing_from_the_value(
     value: dict[str, Any], style: Any, data: st.DataObject

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.transcripts import last_assistant_text, lines_from_end
@@ -120,6 +120,7 @@ def test_a_line_that_is_being_written_is_skipped(path: Path) -> None:
     assert last_assistant_text(path) == "mine"
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=400))
 def test_any_bytes_are_read_without_an_error(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
     path = tmp_path_factory.mktemp("t") / "t.jsonl"
@@ -127,6 +128,7 @@ def test_any_bytes_are_read_without_an_error(tmp_path_factory: pytest.TempPathFa
     last_assistant_text(path)
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=300).filter(lambda line: line.strip() and b"\n" not in line), max_size=8))
 def test_lines_come_last_first(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes]) -> None:
     path = tmp_path_factory.mktemp("t") / "t.jsonl"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.hints import Run, suppressed_for_user
@@ -48,6 +48,7 @@ def test_a_hint_is_one_line_of_json_without_empty_fields() -> None:
     }
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(EventKind),
     st.text(),
@@ -65,6 +66,7 @@ def test_what_is_written_is_read_back(
     assert read_event(event_line(written)) == written
 
 
+@settings(deadline=None)
 @given(st.binary())
 def test_any_damaged_line_is_skipped(line: bytes) -> None:
     assert read_event(line) is None or line.strip().startswith(b"{")
@@ -132,6 +134,7 @@ def test_a_session_id_cannot_leave_the_folder(tmp_path: Path) -> None:
     assert session_name("9ecf22fa-edf8-4332-ae85-b6d5456eda64") == "9ecf22fa-edf8-4332-ae85-b6d5456eda64"
 
 
+@settings(deadline=None)
 @given(st.text(), st.text())
 def test_two_sessions_never_share_a_file(first: str, second: str) -> None:
     assert (session_name(first).casefold() == session_name(second).casefold()) <= (
