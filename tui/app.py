@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -257,7 +257,7 @@ class VaultmemApp(App[int]):
         self.history.add(event.change)
         if len(event.change):
             self.say(f"{event.change.what} · u undoes")
-        self._after(event.refusals, nothing_done=not len(event.change))
+        self._after(event.refusals, is_idle=not len(event.change))
 
     def on_undone(self, event: Undone) -> None:
         """What was taken back can be done again."""
@@ -265,7 +265,7 @@ class VaultmemApp(App[int]):
         if len(event.change):
             self.history.undone.append(event.change)
             self.say(f"Undone: {event.change.what} · U does it again")
-        self._after(event.refusals, nothing_done=False)
+        self._after(event.refusals)
 
     def on_redone(self, event: Redone) -> None:
         """What was done again can be taken back."""
@@ -273,52 +273,30 @@ class VaultmemApp(App[int]):
         if len(event.change):
             self.history.done.append(event.change)
             self.say(f"Done again: {event.change.what}")
-        self._after(event.refusals, nothing_done=False)
+        self._after(event.refusals)
 
-    def _after(self, refusals: Mapping[str, str], *, nothing_done: bool) -> None:
-        from tui.dialogs.told import ToldDialog
-        from tui.formatting import counted, plain
+    def _after(self, refusals: Mapping[str, str], *, is_idle: bool = False) -> None:
+        from tui import mending
         from tui.screens.conflict import ConflictScreen
 
-        if refusals:
-            told = [
-                Content.assemble((plain(path), "bold"), "\n  ", plain(reason), "\n")
-                for path, reason in refusals.items()
-            ]
-            self.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", told))
-        elif nothing_done:
-            self.say("Nothing had to be changed.")
+        mending.tell_refusals(self, refusals, is_idle=is_idle)
         self.dashboard.read_all()
         if isinstance(self.screen, ConflictScreen):
             self.screen.read_copies()
 
-    def on_edit_tags(self, event: EditTags) -> None:
-        """See `mending`; so with the others."""
+    @on(EditTags)
+    @on(WriteDescription)
+    @on(SetStatus)
+    @on(Adopt)
+    @on(MoveToTrash)
+    def _mend(self, event: Message) -> None:
+        """A person wants notes changed."""
         from tui import mending
 
-        mending.edit_tags(self, event.paths)
-
-    def on_write_description(self, event: WriteDescription) -> None:
-        from tui import mending
-
-        mending.describe(self, event.path)
-
-    def on_set_status(self, event: SetStatus) -> None:
-        from tui import mending
-
-        mending.set_status(self, event.paths, event.status)
-
-    def on_adopt(self, event: Adopt) -> None:
-        from tui import mending
-
-        mending.adopt(self, event.paths)
-
-    def on_move_to_trash(self, event: MoveToTrash) -> None:
-        from tui import mending
-
-        mending.trash(self, event.paths, event.reason)
+        mending.mend(self, event)
 
     def on_resolve_conflict(self, event: ResolveConflict) -> None:
+        """Show the notes that share an id beside each other."""
         from tui.screens.conflict import ConflictScreen
 
         self.push_screen(ConflictScreen(event.id))
@@ -359,23 +337,15 @@ class VaultmemApp(App[int]):
 
     def on_open_in_obsidian(self, event: OpenInObsidian) -> None:
         """Hand the link to the desktop; where there is none, copy it."""
-        from tui.outside import obsidian_link, open_link
+        from tui.leaving import open_in_obsidian
 
-        link = obsidian_link(self.root / event.path)
-        if open_link(link):
-            self.say("Opened in Obsidian.")
-        else:
-            self.copy_to_clipboard(link)
-            self.say("No desktop here: the obsidian:// link was copied instead.", severity="warning")
+        open_in_obsidian(self, self.root / event.path)
 
     def on_copy(self, event: Copy) -> None:
         """Put it on the clipboard."""
-        from tui.formatting import plain
+        from tui.leaving import copy
 
-        if event.text:
-            self.copy_to_clipboard(event.text)
-            shown = plain(event.text)
-            self.say(f"Copied the {event.what}: {shown[:80]}{'…' if len(shown) > 80 else ''}")
+        copy(self, event.text, event.what)
 
     # --- the rest
 
@@ -411,24 +381,10 @@ class VaultmemApp(App[int]):
 
     def on_doctored(self, event: Doctored) -> None:
         """Show the checks."""
-        from tui.dialogs.told import ToldDialog
-        from tui.formatting import plain
+        from tui.dialogs.told import checks_dialog
 
         event.stop()
-        told = [
-            Content.assemble(
-                ("✔ ", "$text-success") if check.ok else ("✖ ", "$text-error"),
-                (plain(check.name), "bold"),
-                (f"  {plain(check.detail)}", "$foreground 60%"),
-            )
-            for check in event.report.checks
-        ]
-        title = (
-            "The caches agree with the notes"
-            if event.report.caches_agree
-            else "The caches disagree with the notes"
-        )
-        self.push_screen(ToldDialog(title, told))
+        self.push_screen(checks_dialog(event.report))
 
     def _theme_changed(self, theme: Theme) -> None:
         self.preferences.remember_theme(theme.name)

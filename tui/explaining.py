@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 MUTED = "$foreground 60%"
 STRONG = "bold"
 CHUNK_CHARS = 320
+LIKENESS_RANGE = 1.25
+"""Likeness at which its bar is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +213,16 @@ def _dense(signals: Signals, width: int) -> Content:
     if signals.dense is None:
         return Content("")
     best = "metadata" if (signals.dense_metadata or 0) >= (signals.dense_body or 0) else "body"
-    note = f"  the {best} is nearer; brought to a scale where"
     return lines(
         [
-            Content.assemble(_heading("Meaning"), f"  {signals.dense:.3f}"),
+            Content.assemble(
+                _heading("Meaning"),
+                f"  {signals.dense:.3f}",
+                (f"  {AT_THRESHOLD:.2f} is worth a hint", MUTED),
+            ),
             _signal("metadata", signals.dense_metadata, width),
             _signal("body", signals.dense_body, width),
-            Content.styled(f"{note} {AT_THRESHOLD:.2f} is worth a hint", MUTED),
+            Content.styled(f"  the {best} is nearer; 1 is like a typical hit", MUTED),
         ]
     )
 
@@ -225,7 +230,7 @@ def _dense(signals: Signals, width: int) -> Content:
 def _signal(name: str, value: float | None, width: int) -> Content:
     if value is None:
         return Content.assemble(f"  {name:<9}", ("   —   not there", MUTED))
-    drawn = bar(value, max(6, min(24, width - 22)), "$primary")
+    drawn = bar(value / LIKENESS_RANGE, max(6, min(24, width - 22)), "$primary")
     return Content.assemble(f"  {name:<9} {value:.3f}  ", drawn)
 
 
@@ -270,9 +275,9 @@ def _chunk(chunk: ChunkSignal, signals: Signals) -> Content:
     return lines(
         [
             Content.assemble(
-                f"  {chunk.weight:.2f} × {chunk.cosine:.3f}  ",
-                bar(chunk.cosine, 12, "$primary"),
-                (f"  {place}", MUTED),
+                f"  {chunk.weight:.2f} × {chunk.likeness:.3f}  ",
+                bar(chunk.likeness / LIKENESS_RANGE, 10, "$primary"),
+                (f"  {place}, cosine {chunk.cosine:.2f}", MUTED),
             ),
             *heading,
             Content("  ") + highlighted(cut, signals.terms),

@@ -1,4 +1,4 @@
-"""The terminal belongs to the editor for a while."""
+"""What a person takes out of the dashboard: a note into the editor or Obsidian, a text onto the clipboard."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from tui.outside import editor_command
+from tui.formatting import plain
+from tui.outside import editor_command, obsidian_link, open_link
 
 if TYPE_CHECKING:
     from tui.app import VaultmemApp
@@ -37,3 +38,21 @@ def open_in_editor(app: VaultmemApp, path: Path, line: int | None) -> None:
     if code:
         app.say(f"{command[0]} ended with code {code}.", title="editor", severity="warning")
     app.dashboard.read_all()
+
+
+def open_in_obsidian(app: VaultmemApp, path: Path) -> None:
+    """Hand the link to the desktop; where there is none, copy it."""
+    link = obsidian_link(path)
+    if open_link(link):
+        app.say("Opened in Obsidian.")
+    else:
+        app.copy_to_clipboard(link)
+        app.say("No desktop here: the obsidian:// link was copied instead.", severity="warning")
+
+
+def copy(app: VaultmemApp, text: str, what: str) -> None:
+    """Put a text on the clipboard of the terminal."""
+    if text:
+        app.copy_to_clipboard(text)
+        shown = plain(text)
+        app.say(f"Copied the {what}: {shown[:80]}{'…' if len(shown) > 80 else ''}")

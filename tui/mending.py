@@ -6,14 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+from textual.message import Message
+
 from tui.asking import ask, for_each
 from tui.dialogs.confirm import ConfirmDialog
 from tui.dialogs.describe import DescribeDialog
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
+from tui.dialogs.told import ToldDialog
 from tui.formatting import counted, plain
 from tui.history import Change, reversed_edit
-from tui.messages import Changed, Redone, Undone
+from tui.messages import Adopt, Changed, EditTags, MoveToTrash, Redone, SetStatus, Undone, WriteDescription
 from vaultmem.views import Edited, NoteView, Trashed
 
 if TYPE_CHECKING:
@@ -22,6 +26,33 @@ if TYPE_CHECKING:
     from vaultmem.notes import Status
 
 Refusals = Mapping[str, str]
+
+
+def mend(app: VaultmemApp, request: Message) -> None:
+    """Do what a person asked for."""
+    match request:
+        case EditTags(paths=paths):
+            edit_tags(app, paths)
+        case WriteDescription(path=path):
+            describe(app, path)
+        case SetStatus(paths=paths, status=status):
+            set_status(app, paths, status)
+        case Adopt(paths=paths):
+            adopt(app, paths)
+        case MoveToTrash(paths=paths, reason=reason):
+            trash(app, paths, reason)
+
+
+def tell_refusals(app: VaultmemApp, refusals: Refusals, *, is_idle: bool) -> None:
+    """Say which notes were not changed, and why; or that there was nothing to change."""
+    if refusals:
+        told = [
+            Content.assemble((plain(path), "bold"), "\n  ", plain(reason), "\n")
+            for path, reason in refusals.items()
+        ]
+        app.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", told))
+    elif is_idle:
+        app.say("Nothing had to be changed.")
 
 
 def edit_tags(app: VaultmemApp, paths: Sequence[str]) -> None:

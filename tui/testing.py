@@ -5,6 +5,7 @@ It keeps the promises of `vaultmem.Engine` as far as the dashboard uses it; `fai
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -394,7 +395,13 @@ def _signals(note: Note, terms: Sequence[str]) -> Signals:
     in_meta = sum(term in meta for term in terms) / max(1, len(terms))
     in_body = sum(term in body for term in terms) / max(1, len(terms))
     chunk = ChunkSignal(
-        note.body.strip(), note.name, note.body_line, note.body_line + 2, round(in_body, 3), 1.0
+        text=note.body.strip(),
+        heading=note.name,
+        line_start=note.body_line,
+        line_end=note.body_line + 2,
+        cosine=round(in_body * 0.6, 3),
+        weight=1.0,
+        likeness=round(in_body, 3),
     )
     return Signals(
         dense_metadata=round(in_meta, 3),
@@ -447,7 +454,7 @@ async def until(pilot: Pilot[int], holds: Callable[[], object], *, seconds: floa
     ends = time.monotonic() + seconds
     while not _is_so(holds):
         assert time.monotonic() < ends, "the condition did not come true"
-        await pilot.pause(0.02)
+        await asyncio.sleep(0.04)
     await pilot.pause()
 
 

@@ -66,7 +66,7 @@ async def settled(pilot: Pilot) -> None:
 @pytest.mark.parametrize(
     ("tab", "keys", "shows"),
     [
-        ("overview", (), "id conflicts"),
+        ("overview", (), "in conflict"),
         ("diagnostics", ("2", "down"), "same"),
         ("recall", ("3", *"cache layers first", "escape"), "How the score adds up"),
         ("memories", ("4", "down"), "made 2026"),

@@ -216,7 +216,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
 def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     if not raw.strip():
         return Content.styled(
-            "enter adds, and saves when nothing is typed · ↓ completions · tab chips", "$foreground 60%"
+            "enter adds, and saves when nothing is typed · ↓ completions · shift+tab chips", "$foreground 60%"
         )
     if not tag:
         return Content.styled(

@@ -12,8 +12,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.formatting import lines
+from tui.formatting import lines, plain
 from tui.widgets.key_bar import KeyBar
+from vaultmem.views import DoctorReport
 
 
 class ToldDialog(Dialog[None]):
@@ -35,3 +36,17 @@ class ToldDialog(Dialog[None]):
             with VerticalScroll(classes="dialog-list"):
                 yield Static(lines(self._paragraphs))
             yield KeyBar()
+
+
+def checks_dialog(report: DoctorReport) -> ToldDialog:
+    """The checks of the caches, each with its sign."""
+    told = [
+        Content.assemble(
+            ("✔ ", "$text-success") if check.ok else ("✖ ", "$text-error"),
+            (plain(check.name), "bold"),
+            (f"  {plain(check.detail)}", "$foreground 60%"),
+        )
+        for check in report.checks
+    ]
+    verb = "agree" if report.caches_agree else "disagree"
+    return ToldDialog(f"The caches {verb} with the notes", told)

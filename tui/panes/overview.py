@@ -30,7 +30,7 @@ TILES = {
     "notes": "notes",
     "memories": "memories",
     "deprecated": "deprecated",
-    "conflicts": "id conflicts",
+    "conflicts": "in conflict",
     "pending": "pending vectors",
 }
 
@@ -84,7 +84,7 @@ class OverviewPane(Pane):
             "notes": len(notes),
             "memories": sum(note.admitted for note in notes),
             "deprecated": sum(note.status == "deprecated" for note in notes),
-            "conflicts": len({note.id for note in notes if note.in_conflict}),
+            "conflicts": sum(note.in_conflict for note in notes),
             "pending": sum(note.is_pending for note in notes),
         }
         for key, number in numbers.items():

@@ -25,6 +25,9 @@ from vaultmem.views import NoteView
 WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})
 """Actions that change notes: not there in read-only mode."""
 
+UNEDITABLE = frozenset({"bad_yaml", "duplicate_key", "merge_conflict", "bad_encoding", "unreadable"})
+"""What has to be mended in an editor before anything else can be edited."""
+
 
 class Pane(Container, can_focus=False):
     """One tab. `shelf` holds the notes; a pane redraws itself in `shelf_changed`."""
@@ -81,6 +84,8 @@ class NotePane(Pane):
             return True
         notes = self.chosen()
         if not notes:
+            return False
+        if action in WRITING - {"trash"} and all(UNEDITABLE.intersection(note.diagnostics) for note in notes):
             return False
         if action == "adopt":
             return all(note.id is None or note.in_conflict for note in notes)
