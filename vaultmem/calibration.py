@@ -70,6 +70,17 @@ class Calibration:
         """Centred cosine → likeness, on the scale of this pair of languages."""
         return self.levels[query_language, passage_language].likeness(cosine)
 
+    def likenesses(self, cosines: Vectors, asked: Sequence[str], held: Sequence[str]) -> Vectors:
+        """Centred cosines (passages, queries) → likenesses, by the languages of the queries and the passages."""
+        import numpy as np
+
+        of_language = [[self.levels[query, passage] for query in asked] for passage in LANGUAGES]
+        table = np.array([[(level.stranger, level.hit) for level in row] for row in of_language])
+        levels = table[[LANGUAGES.index(passage) for passage in held]]
+        strangers, hits = levels[..., 0], levels[..., 1]
+        alike: Vectors = np.maximum(0.0, cosines - strangers) / (hits - strangers)
+        return alike
+
     def to_bytes(self) -> bytes:
         """The calibration as bytes, for `from_bytes`."""
         import numpy as np

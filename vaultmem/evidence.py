@@ -118,10 +118,15 @@ class Evidence:
     idf: Sequence[Mapping[str, float]]
     """For each window: its terms with how telling they are."""
 
-    def share(self, hit: LexicalHit, idf: Mapping[str, float]) -> float:
-        """The BM25 of a document as a share of what the terms could attain, 0..1."""
-        best = scoring.attainable(idf.values())
-        return scoring.bm25(hit.counts, hit.length, self.average_length, idf) / best if best else 0.0
+    attainable: Sequence[float]
+    """For each window: the BM25 that no document can exceed."""
+
+    def share(self, hit: LexicalHit, window: int) -> float:
+        """The BM25 of a document for a window, as a share of what is attainable, 0..1."""
+        best = self.attainable[window]
+        if not best:
+            return 0.0
+        return scoring.bm25(hit.counts, hit.length, self.average_length, self.idf[window]) / best
 
 
 def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
@@ -139,6 +144,7 @@ def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidenc
     rows = sources.memories.rows_by_key(proposed)
     documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
     frequencies = sources.lexical.document_frequencies(terms) if sources.lexical else {}
+    idf = [_idf(window, frequencies, documents) for window in prompt.windows]
     return Evidence(
         rows=rows,
         memories=sources.memories.admitted_count(),
@@ -147,7 +153,8 @@ def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidenc
         documents=documents,
         frequencies=frequencies,
         average_length=total_length / documents if documents else 0.0,
-        idf=[_idf(window, frequencies, documents) for window in prompt.windows],
+        idf=idf,
+        attainable=[scoring.attainable(of_window.values()) for of_window in idf],
     )
 
 
@@ -184,11 +191,12 @@ def _passages(
     current = [row for row in sources.dense.rows(rows) if _counts_for(row, rows)]
     if not current:
         return found
-    likeness, languages = sources.calibration.likeness, [window.language for window in prompt.windows]
     cosines = np.stack([row.vector for row in current]) @ vectors.T
-    for row, values in zip(current, cosines.tolist(), strict=True):
-        alike = (likeness(value, asked, row.lang) for value, asked in zip(values, languages, strict=True))
-        found.setdefault(row.note_key, []).append(Passage(row, tuple(values), tuple(alike)))
+    alike = sources.calibration.likenesses(
+        cosines, [window.language for window in prompt.windows], [row.lang for row in current]
+    )
+    for row, values, likenesses in zip(current, cosines.tolist(), alike.tolist(), strict=True):
+        found.setdefault(row.note_key, []).append(Passage(row, tuple(values), tuple(likenesses)))
     return found
 
 

@@ -7,9 +7,10 @@ arithmetic. The window of a long prompt that speaks best for a memory decides it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from vaultmem import scoring
 from vaultmem.bonuses import carried_names, exact_bonus, small_bonuses
@@ -109,31 +110,48 @@ def _mode(has_dense: bool, has_lexical: bool) -> Mode:
 # --- ranking --------------------------------------------------------------------------------------------
 
 
-def _rank(
-    prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
-) -> list[tuple[MemoryRow, Signals]]:
+class _Weighed(NamedTuple):
+    """What one window of a prompt says of one memory, before bonuses."""
+
+    base: float
+    window: int
+    dense_metadata: float | None
+    dense_body: float | None
+    dense: float | None
+    bm25: float | None
+    body: tuple[Passage, ...]
+
+
+class Ranked(NamedTuple):
+    """A candidate with the parts of its score and their sum."""
+
+    row: MemoryRow
+    score: float
+    signals: Signals
+
+
+def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime) -> list[Ranked]:
     """Every candidate that any signal speaks of, best first, equal scores by id; each id once."""
-    bare = {key: _signals(key, prompt, evidence) for key, row in evidence.rows.items() if row.id}
-    bare = {key: found for key, found in bare.items() if found.dense is not None or found.bm25 is not None}
-    carried = _carried(prompt, evidence, bare)
-    best_without = max((found.score for key, found in bare.items() if key not in carried), default=0.0)
-    scored = []
-    for key, found in bare.items():
+    weighed = {key: _weigh(key, prompt, evidence) for key, row in evidence.rows.items() if row.id}
+    weighed = {key: found for key, found in weighed.items() if (found.dense, found.bm25) != (None, None)}
+    carried = _carried(prompt, evidence, weighed)
+    best_without = max((found.base for key, found in weighed.items() if key not in carried), default=0.0)
+    ranked = []
+    for key, found in weighed.items():
         row = evidence.rows[key]
-        bonus = small_bonuses(found.score, row.tags, row.updated_at, project, now)
+        bonus = small_bonuses(found.base, row.tags, row.updated_at, project, now)
         if key in carried:
-            bonus["exact_identifier"] = exact_bonus(found.score, carried[key], best_without)
-        scored.append((row, replace(found, bonus=bonus)))
-    scored.sort(
-        key=lambda pair: (-pair[1].score, -carried.get(pair[0].note_key, 0), pair[0].id, pair[0].path)
-    )
-    first_of_id: dict[str | None, tuple[MemoryRow, Signals]] = {}
-    for pair in scored:
-        first_of_id.setdefault(pair[0].id, pair)
+            bonus["exact_identifier"] = exact_bonus(found.base, carried[key], best_without)
+        score = scoring.total(found.dense, found.bm25, bonus.values()) if bonus else found.base
+        ranked.append(Ranked(row, score, _signals(key, found, bonus, prompt, evidence)))
+    ranked.sort(key=lambda one: (-one.score, -carried.get(one.row.note_key, 0), one.row.id, one.row.path))
+    first_of_id: dict[str | None, Ranked] = {}
+    for one in ranked:
+        first_of_id.setdefault(one.row.id, one)
     return list(first_of_id.values())
 
 
-def _carried(prompt: Prompt, evidence: Evidence, bare: Mapping[int, Signals]) -> dict[int, int]:
+def _carried(prompt: Prompt, evidence: Evidence, weighed: Mapping[int, _Weighed]) -> dict[int, int]:
     """How many telling identifiers of the prompt each memory carries; those that carry too few are left out."""
     known, memories = evidence.frequencies, evidence.documents
     names = [name for name in prompt.identifiers if name.tells_apart(known, memories)]
@@ -141,47 +159,61 @@ def _carried(prompt: Prompt, evidence: Evidence, bare: Mapping[int, Signals]) ->
     needed = 1 if len(prompt.identifiers) <= scoring.MANY_IDENTIFIERS else 2
     counts = {}
     for key, hit in evidence.counts.items() if names else ():
-        dense = bare[key].dense if key in bare else None
+        dense = weighed[key].dense if key in weighed else None
         is_likely = dense is None or dense >= scoring.WEAK_LIKENESS * scoring.AT_THRESHOLD
         counts[key] = len(carried_names(names, hit.counts, is_likely))
     return {key: count for key, count in counts.items() if count >= needed}
 
 
-def _signals(key: int, prompt: Prompt, evidence: Evidence) -> Signals:
-    """The signals from the window that speaks best for this memory."""
-    every = (_of_window(key, number, prompt, evidence) for number in range(len(prompt.windows)))
-    return max(every, key=lambda signals: signals.score)
+def _weigh(key: int, prompt: Prompt, evidence: Evidence) -> _Weighed:
+    """The window that speaks best for this memory."""
+    every = [_weigh_window(key, number, prompt, evidence) for number in range(len(prompt.windows))]
+    return max(every) if len(every) > 1 else every[0]
 
 
-def _of_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> Signals:
-    passages = evidence.passages.get(key)
-    hit = evidence.counts.get(key)
-    signals = Signals() if not passages else _dense_signals(passages, window, prompt, evidence)
+def _weigh_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> _Weighed:
+    passages, hit = evidence.passages.get(key), evidence.counts.get(key)
+    tries = len(prompt.windows)
+    dense_metadata = dense_body = dense = bm25 = None
+    body: list[Passage] = []
+    if passages:
+        dense_metadata, dense_body, body = _likenesses(passages, window)
+        threshold = scoring.dense_threshold(evidence.memories, tries)
+        dense = scoring.calibrated_dense(max(dense_metadata or 0.0, dense_body or 0.0), threshold)
+        dense = dense if hit is not None else scoring.dense_alone(dense)
     if hit is not None:
-        idf = evidence.idf[window]
-        share = evidence.share(hit, idf)
-        alone = scoring.lexical_threshold(evidence.memories, len(prompt.windows))
-        lexical = scoring.calibrated_lexical(share) if passages else scoring.lexical_alone(share, alone)
-        matched = tuple(term for term in idf if term in hit.counts)
-        return replace(signals, bm25=lexical, terms=matched)
-    if signals.dense is not None:
-        return replace(signals, dense=scoring.dense_alone(signals.dense))
-    return signals
+        share = evidence.share(hit, window)
+        alone = scoring.lexical_threshold(evidence.memories, tries)
+        bm25 = scoring.calibrated_lexical(share) if passages else scoring.lexical_alone(share, alone)
+    base = scoring.total(dense, bm25)
+    return _Weighed(base, -window, dense_metadata, dense_body, dense, bm25, tuple(body))
 
 
-def _dense_signals(passages: list[Passage], window: int, prompt: Prompt, evidence: Evidence) -> Signals:
-    """The better of metadata and body; the body is its best chunks, weighted."""
+def _likenesses(passages: list[Passage], window: int) -> tuple[float | None, float | None, list[Passage]]:
+    """Metadata, body, and the chunks that the body's likeness is of, best first."""
     metadata = [p.likenesses[window] for p in passages if p.row.part == "metadata"]
     body = [p for p in passages if p.row.part != "metadata"]
     body.sort(key=lambda p: (-p.likenesses[window], p.row.ordinal))
-    chunks = tuple(
-        _chunk(p, window, weight) for p, weight in zip(body, scoring.body_weights(len(body)), strict=False)
+    weights = scoring.body_weights(len(body))
+    pairs = zip(body, weights, strict=False)
+    dense_body = sum(weight * p.likenesses[window] for p, weight in pairs) if body else None
+    return max(metadata, default=None), dense_body, body[: len(weights)]
+
+
+def _signals(
+    key: int, found: _Weighed, bonus: Mapping[str, float], prompt: Prompt, evidence: Evidence
+) -> Signals:
+    window, hit = -found.window, evidence.counts.get(key)
+    weights = scoring.body_weights(len(found.body))
+    return Signals(
+        found.dense_metadata,
+        found.dense_body,
+        found.dense,
+        found.bm25,
+        bonus,
+        tuple(_chunk(p, window, weight) for p, weight in zip(found.body, weights, strict=True)),
+        tuple(term for term in evidence.idf[window] if term in hit.counts) if hit is not None else (),
     )
-    dense_metadata = max(metadata, default=None)
-    dense_body = sum(chunk.weight * chunk.likeness for chunk in chunks) if chunks else None
-    threshold = scoring.dense_threshold(evidence.memories, len(prompt.windows))
-    best = max(dense_metadata or 0.0, dense_body or 0.0)
-    return Signals(dense_metadata, dense_body, scoring.calibrated_dense(best, threshold), chunks=chunks)
 
 
 def _chunk(passage: Passage, window: int, weight: float) -> ChunkSignal:
@@ -195,7 +227,7 @@ def _chunk(passage: Passage, window: int, weight: float) -> ChunkSignal:
 
 
 def _judge(
-    ranked: list[tuple[MemoryRow, Signals]],
+    ranked: list[Ranked],
     sources: Sources,
     limit: int,
     min_score: float,
@@ -203,34 +235,30 @@ def _judge(
 ) -> Iterator[Candidate]:
     """The candidates with their verdicts; the file of each that is about to be a hint is looked at first."""
     free = max(0, limit)
-    for row, signals in ranked:
+    for row, score, signals in ranked:
         shown = row
-        verdict = _verdict(row, signals.score, min_score, suppressed, free)
+        verdict = _verdict(row, score, min_score, suppressed, free)
         if verdict is Verdict.HINTED:
             checked = sources.check_hint(row)
             if checked is None or checked.id is None:
                 continue
-            shown, verdict = checked, _verdict(checked, signals.score, min_score, suppressed, free)
+            shown, verdict = checked, _verdict(checked, score, min_score, suppressed, free)
         free -= verdict is Verdict.HINTED
-        yield _candidate(shown, signals, verdict)
-
-
-def _candidate(row: MemoryRow, signals: Signals, verdict: Verdict) -> Candidate:
-    return Candidate(
-        row.id or "", signals.score, verdict, signals, row.path, row.name, row.description, row.note_key
-    )
+        yield Candidate(
+            shown.id or "", score, verdict, signals, shown.path, shown.name, shown.description, shown.note_key
+        )
 
 
 def _verdict(
     row: MemoryRow, score: float, min_score: float, suppressed: Collection[str], free: int
 ) -> Verdict:
     """What the note's own facts forbid comes first, then the score, then suppression and the limit."""
-    verdicts: Mapping[Verdict, bool] = {
-        Verdict.CONFLICT: row.in_conflict,
-        Verdict.DEPRECATED: row.status != "active",
-        Verdict.NO_DESCRIPTION: not row.description,
-        Verdict.BELOW_THRESHOLD: score < min_score or score <= 0,
-        Verdict.SUPPRESSED: row.id in suppressed,
-        Verdict.OVER_LIMIT: free < 1,
-    }
-    return next((verdict for verdict, holds in verdicts.items() if holds), Verdict.HINTED)
+    facts = (
+        (Verdict.CONFLICT, row.in_conflict),
+        (Verdict.DEPRECATED, row.status != "active"),
+        (Verdict.NO_DESCRIPTION, not row.description),
+        (Verdict.BELOW_THRESHOLD, score < min_score or score <= 0),
+        (Verdict.SUPPRESSED, row.id in suppressed),
+        (Verdict.OVER_LIMIT, free < 1),
+    )
+    return next((verdict for verdict, holds in facts if holds), Verdict.HINTED)

@@ -153,8 +153,13 @@ def total(dense: float | None, bm25: float | None, bonuses: Iterable[float] = ()
 
 def body_weights(chunks: int) -> tuple[float, ...]:
     """The weights of the best `chunks` body chunks: at most three, and they sum to 1."""
-    weights = BODY_WEIGHTS[:chunks]
-    return tuple(weight / sum(weights) for weight in weights)
+    return _RENORMALISED[min(chunks, len(BODY_WEIGHTS))]
+
+
+_RENORMALISED = tuple(
+    tuple(weight / sum(BODY_WEIGHTS[:chunks]) for weight in BODY_WEIGHTS[:chunks])
+    for chunks in range(len(BODY_WEIGHTS) + 1)
+)
 
 
 def dense_threshold(memories: int, windows: int = 1) -> float:
