@@ -1,4 +1,4 @@
-"""The watcher: file system events become sets of paths. The only module that imports watchdog.
+"""The watcher: file system events become sets of paths. With `inotify` the only module that imports watchdog.
 
 What kind of event it was is ignored: a path in a set only says "look there". Where the system has no events, or no
 more room for them, the sets name the whole root every few seconds, and `mode` says so. Sets may be too large, never
@@ -12,7 +12,9 @@ import errno
 import logging
 import os
 import queue
+import sys
 import time
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,8 @@ LONGEST_WAIT_FACTOR = 8
 
 MOST_PATHS = 2_000
 """A larger set is quicker to see by one scan of the root."""
+
+POLLING_WANTED = "polling was asked for"
 
 _QUIET_EVENTS = frozenset({"opened", "closed_no_write"})
 _FOLDER_EVENTS = frozenset({"created", "deleted", "moved"})
@@ -64,24 +68,34 @@ class Watcher:
         if self._identity is None:
             self.mode, self.reason = WatcherMode.OFF, "the memory root is not there"
         elif self._mode_wanted == "polling":
-            self._poll("polling was asked for")
+            self._poll(POLLING_WANTED)
         else:
             self._start_native()
 
     def _start_native(self) -> None:
-        from watchdog.observers import Observer
-
+        _hush_watchdog()
         logging.getLogger("watchdog").addHandler(self._alarm)
-        observer = Observer(timeout=0.5)
         try:
+            self._observer = _new_observer()
             listener = _Listener(self._root, self._queue)
-            observer.schedule(listener, os.fspath(self._root), recursive=True)  # type: ignore[arg-type]  # dispatch is all it calls
-            observer.start()
+            self._observer.schedule(listener, os.fspath(self._root), recursive=True)  # type: ignore[arg-type]  # dispatch is all it calls
+            self._observer.start()
         except OSError as error:
-            self._poll(_why_not_native(error))
+            self._poll_instead(error)
             return
-        self._observer = observer
         self.mode, self.reason = WatcherMode.NATIVE, ""
+        self._poll_where_refused()
+
+    def _poll_where_refused(self) -> bool:
+        """Poll when the system had no room to watch some folder: half a watcher would miss changes in silence."""
+        refusal = _refusal(self._observer)
+        if refusal is not None:
+            self._poll_instead(refusal)
+        return refusal is not None
+
+    def _poll_instead(self, error: OSError) -> None:
+        self._stop_observer()
+        self._poll(_why_not_native(error))
 
     def _poll(self, reason: str) -> None:
         self.mode, self.reason = WatcherMode.POLLING, reason
@@ -114,6 +128,8 @@ class Watcher:
         if self._root_was_replaced() or self._observer_is_dead():
             self._stop_observer()
             self.start()
+            return {ROOT}
+        if self._poll_where_refused():
             return {ROOT}
         if len(paths) > MOST_PATHS or ROOT in paths:
             return {ROOT}
@@ -155,8 +171,33 @@ class Watcher:
     def _observer_is_dead(self) -> bool:
         if self._observer is None:
             return False
-        emitters = getattr(self._observer, "emitters", ())
-        return not self._observer.is_alive() or any(not emitter.is_alive() for emitter in emitters)
+        threads = [
+            self._observer,
+            *self._observer.emitters,
+            getattr(self._observer, "watches", self._observer),
+        ]
+        return not all(thread.is_alive() for thread in threads)
+
+
+def _new_observer() -> BaseObserver:
+    if sys.platform.startswith("linux"):
+        from vaultmem.inotify import Observer
+
+        return Observer(timeout=0.5)
+    from watchdog.observers import Observer as SystemsObserver
+
+    return SystemsObserver(timeout=0.5)
+
+
+def _refusal(observer: BaseObserver | None) -> OSError | None:
+    """Why some folder is not watched; None when all are, or when nobody can tell."""
+    refusal: OSError | None = getattr(getattr(observer, "watches", None), "refusal", None)
+    return refusal
+
+
+def _hush_watchdog() -> None:
+    """Folders that come and go quickly make it warn of itself, on a screen that may be the dashboard's."""
+    warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
 
 
 class _Listener:
