@@ -55,8 +55,8 @@ _log = logging.getLogger("vaultmem")
 class _Turn:
     """What the sync thread remembers from one turn to the next; times are of time.monotonic."""
 
+    is_writer: bool
     mode: WatcherMode | None = None
-    is_writer: bool | None = None
     scan_at: float = 0.0
     lock_at: float = 0.0
     data: tuple[int, int] = (0, 0)
@@ -77,6 +77,7 @@ class Background:
             threading.Thread(target=self._follow, name="vaultmem-sync", daemon=True),
             threading.Thread(target=self._embed, name="vaultmem-embed", daemon=True),
         )
+        self._turn = _Turn(is_writer=engine.access.is_writer)
         self._failures: dict[str, str] = {}
         self._second_look: dict[str, float] = {}
         self._changes = 0
@@ -115,7 +116,7 @@ class Background:
     # --- following changes
 
     def _follow(self) -> None:
-        turn = _Turn()
+        turn = self._turn
         while not self._stopping.is_set():
             try:
                 self._take_turn(turn)
@@ -146,13 +147,12 @@ class Background:
         access = self._engine.access
         if not access.is_writer and now >= turn.lock_at:
             turn.lock_at = now + LOCK_RETRY_S
-            access.try_become_writer()
+            if access.try_become_writer():
+                turn.scan_at = 0.0
         if access.is_writer is not turn.is_writer:
-            if turn.is_writer is not None:
-                self._tell(
-                    LockChanged(utc_now(), access.is_writer, None if access.is_writer else access.writer_pid)
-                )
-            turn.is_writer, turn.scan_at = access.is_writer, 0.0
+            turn.is_writer = access.is_writer
+            pid = None if turn.is_writer else access.writer_pid
+            self._tell(LockChanged(utc_now(), turn.is_writer, pid))
 
     def _due(self, now: float) -> set[str]:
         """Paths whose second look is due."""
@@ -300,6 +300,7 @@ class Background:
                 "state": state,
                 "message": self.failure or "",
                 "watcher": self._watcher.mode.value,
+                "watcher_reason": self._watcher.reason,
                 "done": progress.done if progress else None,
                 "total": progress.total if progress else None,
                 "seconds_left": progress.seconds_left if progress else None,

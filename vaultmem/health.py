@@ -6,14 +6,16 @@ import contextlib
 import importlib.metadata
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem import answers, filling, integrity
 from vaultmem.caches import Caches, StoreName
 from vaultmem.diagnostics import Severity
+from vaultmem.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
 from vaultmem.notes import digest_of
@@ -26,11 +28,17 @@ from vaultmem.views import (
     LexicalStatus,
     WriterStatus,
 )
+from vaultmem.watch import POLLING_WANTED
 
 if TYPE_CHECKING:
     from vaultmem.engine import Engine
 
 FREE_BYTES_WANTED = 200 * 1024 * 1024
+
+WRITER_SETTLES_S = 2.0
+"""How long a disagreement must last to be one, while somebody writes."""
+
+CheckOf: TypeAlias = "Callable[[Engine, Caches], Check | None]"
 
 
 def status(engine: Engine) -> EngineStatus:
@@ -50,9 +58,7 @@ def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
         d.code.value for ds in answers.diagnose_rows(caches.catalog.rows()).values() for d in ds
     )
     scanned = caches.catalog.meta("last_scan_at")
-    worker = json.loads(caches.catalog.meta("worker") or "{}")
-    if worker.get("pid") != pid:  # it is gone, or another process writes
-        worker = {}
+    worker = _worker(caches, pid)
     state, message = worker.get("state", "idle"), worker.get("message", "")
     if scanned is None and state == "idle":
         state, message = "never_synced", "Run `vaultmem sync`."
@@ -78,6 +84,12 @@ def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
         to_embed=worker.get("total"),
         seconds_left=worker.get("seconds_left"),
     )
+
+
+def _worker(caches: Caches, writer_pid: int | None) -> dict[str, Any]:
+    """What the worker last said of itself; nothing when it is gone, or when another process writes."""
+    said: dict[str, Any] = json.loads(caches.catalog.meta("worker") or "{}")
+    return said if said.get("pid") == writer_pid else {}
 
 
 def _lexical_status(caches: Caches, broken: list[StoreName]) -> LexicalStatus:
@@ -152,14 +164,25 @@ def doctor(engine: Engine, *, repair: bool) -> DoctorReport:
         diagnostics = engine.diagnostics()
     except StoreError:  # the checks will say so
         diagnostics = ()
-    made = (_guarded(engine, name, check) for name, check in CHECKS.items())
+    made = (_settled(engine, name, check) for name, check in CHECKS.items())
     checks = [check for check in made if check is not None]
     is_well = all(check.ok for check in checks)
     worst = any(d.severity is not Severity.INFO for d in diagnostics)
     return DoctorReport(is_well and not worst, tuple(checks), diagnostics)
 
 
-def _guarded(engine: Engine, name: str, check: Callable[[Engine, Caches], Check | None]) -> Check | None:
+def _settled(engine: Engine, name: str, check: CheckOf) -> Check | None:
+    """A writer in the middle of its work looks like a disagreement: one that lasts is one."""
+    deadline = time.monotonic() + WRITER_SETTLES_S
+    while True:
+        made = _guarded(engine, name, check)
+        is_final = made is None or made.ok or not made.is_of_caches or engine.access.writer_pid is None
+        if is_final or time.monotonic() > deadline:
+            return made
+        time.sleep(0.05)
+
+
+def _guarded(engine: Engine, name: str, check: CheckOf) -> Check | None:
     try:
         with engine.access.reader() as caches:
             return check(engine, caches)
@@ -226,7 +249,7 @@ _NOT_INDEXED = "id IS NOT NULL AND is_known AND lexical_digest IS NOT digest"
 """What cannot be read at the moment keeps the rows it has, and need not have any."""
 
 
-def _store(store: StoreName) -> Callable[[Engine, Caches], Check]:
+def _store(store: StoreName) -> CheckOf:
     def check(engine: Engine, caches: Caches) -> Check:
         difference = integrity.compare(caches, store)
         held = len(caches.catalog.versions(store))
@@ -252,6 +275,16 @@ def _dense_answers(engine: Engine, caches: Caches) -> Check | None:
 def _lock(engine: Engine, _: Caches) -> Check:
     pid = engine.access.writer_pid
     return Check("lock", True, f"held by process {pid}" if pid else "free", is_of_caches=False)
+
+
+def _watcher(engine: Engine, caches: Caches) -> Check | None:
+    """Polling that nobody asked for works, but late: whoever could mend it is told how."""
+    said = _worker(caches, engine.access.writer_pid)
+    if not said:
+        return None
+    mode, reason = said["watcher"], said.get("watcher_reason", "")
+    is_fallback = mode == WatcherMode.POLLING and reason != POLLING_WANTED
+    return Check("watcher", not is_fallback, f"{mode}: {reason}" if reason else mode, is_of_caches=False)
 
 
 def _disk(engine: Engine, _: Caches) -> Check:
@@ -304,7 +337,7 @@ def _versions(_: Engine, __: Caches) -> Check:
     return Check("versions", True, ", ".join(found), is_of_caches=False)
 
 
-CHECKS: dict[str, Callable[[Engine, Caches], Check | None]] = {
+CHECKS: dict[str, CheckOf] = {
     "root": _root,
     "catalog": _catalog,
     "notes_on_record": _notes_on_record,
@@ -312,10 +345,12 @@ CHECKS: dict[str, Callable[[Engine, Caches], Check | None]] = {
     "dense_agrees": _store(StoreName.DENSE),
     "dense_answers": _dense_answers,
     "lock": _lock,
+    "watcher": _watcher,
     "disk": _disk,
     "state_dir": _caches_outside,
     "model": _model,
     "calibration": _calibration,
+    "threshold": lambda engine, _: threshold_check(engine),
     "versions": _versions,
 }
 """Every check of doctor, in the order in which they are shown."""
