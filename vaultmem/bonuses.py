@@ -40,10 +40,15 @@ def carried_names(
     return tuple(name for name in names if (is_likely or not name.is_weak) and name.is_carried(held))
 
 
-def exact_bonus(base: float, names: int, best_without: float) -> float:
-    """The bonus of a memory that carries `names` identifiers; `best_without` is the best score that has none."""
-    wanted = scoring.EXACT_IDENTIFIER + scoring.EXACT_LEAD * (names - 1)
-    return max(wanted, best_without + scoring.EXACT_LEAD * names - base)
+def exact_bonus(base: float, coverage: float, best_without: float) -> float:
+    """The bonus of a memory that carries identifiers: what lifts it above all that carry none.
+
+    `coverage` is how many it carries of the most that any memory does (0..1], `best_without` the best score of a
+    memory that carries none. What is left above these is shared out by coverage and by the memory's own signals.
+    """
+    floor = max(scoring.EXACT_IDENTIFIER, min(1.0, best_without))
+    height = scoring.COVERAGE_SHARE * coverage + (1 - scoring.COVERAGE_SHARE) * base
+    return floor + (1 - floor) * height - base
 
 
 def _age_days(written_at: str | None, now: datetime) -> float | None:

@@ -128,6 +128,16 @@ class Evidence:
             return 0.0
         return scoring.bm25(hit.counts, hit.length, self.average_length, self.idf[window]) / best
 
+    def coverage(self, hit: LexicalHit, window: int) -> float:
+        """How much of a window a document holds at all: the share of its terms by how telling they are, 0..1."""
+        idf = self.idf[window]
+        everything = sum(idf.values())
+        return (
+            sum(value for term, value in idf.items() if term in hit.counts) / everything
+            if everything
+            else 0.0
+        )
+
 
 def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
     """Centred unit vectors (windows, d) of a prompt; None where recall is lexical. Raises EmbedderError."""

@@ -136,12 +136,13 @@ def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
     weighed = {key: found for key, found in weighed.items() if (found.dense, found.bm25) != (None, None)}
     carried = _carried(prompt, evidence, weighed)
     best_without = max((found.base for key, found in weighed.items() if key not in carried), default=0.0)
+    most = max(carried.values(), default=1)
     ranked = []
     for key, found in weighed.items():
         row = evidence.rows[key]
         bonus = small_bonuses(found.base, row.tags, row.updated_at, project, now)
         if key in carried:
-            bonus["exact_identifier"] = exact_bonus(found.base, carried[key], best_without)
+            bonus["exact_identifier"] = exact_bonus(found.base, carried[key] / most, best_without)
         score = scoring.total(found.dense, found.bm25, bonus.values()) if bonus else found.base
         ranked.append(Ranked(row, score, _signals(key, found, bonus, prompt, evidence)))
     ranked.sort(key=lambda one: (-one.score, -carried.get(one.row.note_key, 0), one.row.id, one.row.path))
@@ -159,10 +160,15 @@ def _carried(prompt: Prompt, evidence: Evidence, weighed: Mapping[int, _Weighed]
     needed = 1 if len(prompt.identifiers) <= scoring.MANY_IDENTIFIERS else 2
     counts = {}
     for key, hit in evidence.counts.items() if names else ():
-        dense = weighed[key].dense if key in weighed else None
-        is_likely = dense is None or dense >= scoring.WEAK_LIKENESS * scoring.AT_THRESHOLD
+        is_likely = key in weighed and _is_likely(weighed[key], evidence.coverage(hit, -weighed[key].window))
         counts[key] = len(carried_names(names, hit.counts, is_likely))
     return {key: count for key, count in counts.items() if count >= needed}
+
+
+def _is_likely(found: _Weighed, coverage: float) -> bool:
+    """The memory's own signals do not speak against it: what a weak identifier needs beside it."""
+    is_near = found.dense is None or found.dense >= scoring.WEAK_LIKENESS * scoring.AT_THRESHOLD
+    return is_near and coverage >= scoring.WEAK_COVERAGE
 
 
 def _weigh(key: int, prompt: Prompt, evidence: Evidence) -> _Weighed:

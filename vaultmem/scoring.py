@@ -60,9 +60,9 @@ LEXICAL_ALONE_SLOPE = 0.04
 """Its growth with ln(memories)."""
 
 EXACT_IDENTIFIER = 0.5
-"""Bonus of a memory that carries an identifier which the prompt names: with it alone a hint."""
-EXACT_LEAD = 0.01
-"""By how much such a memory stands at least above every one that does not, and for each further identifier."""
+"""Least score of a memory that carries an identifier which the prompt names: with it alone a hint."""
+COVERAGE_SHARE = 0.5
+"""Of the order among such memories: by how many of the names they carry, the rest by their signals."""
 MOST_CARRIERS = 5
 """An identifier in more memories than this tells none of them apart."""
 CARRIER_SHARE = 0.1
@@ -73,7 +73,10 @@ NAME_CHARS = 4
 """Characters of an unmarked Chinese name; shorter runs are too often ordinary words."""
 MOST_NAME_CARRIERS = 3
 WEAK_LIKENESS = 0.5
-"""Share of the dense threshold that a memory must reach for a weak identifier to count."""
+"""Share of the dense threshold that a memory must reach for a weak identifier to count …"""
+WEAK_COVERAGE = 1 / 3
+"""… and share of the prompt's terms, by how telling they are, that it must hold: a name in passing, among many
+other words, is no subject."""
 
 PROJECT_BONUS = 0.03
 RECENCY_BONUS = 0.02

@@ -294,7 +294,6 @@ NAMED = [
     ("maxBackoffMillis", "maxBackoffMillis is read once"),
     ("v4.17.2", "fixed since v4.17.2"),
     ("「青鸾计划」", "青鸾计划在周三上线"),
-    ("青鸾计划", "青鸾计划在周三上线"),
 ]
 
 
@@ -304,6 +303,19 @@ def test_an_identifier_that_few_carry_comes_first_and_is_a_hint(vault: Vault, na
     answer = vault.ask(f"context cache ordering and prefix hits, see {name}")
     assert answer.hints[0].id == "carrier"
     assert answer.candidates[0].signals.bonus["exact_identifier"] > 0
+
+
+def test_an_unmarked_chinese_name_that_few_carry_comes_first(vault: Vault) -> None:
+    vault.add("carrier", "misc", "青鸾计划在周三上线", "and other words that have nothing to do with it " * 3)
+    vault.add("topic", "部署地址", "部署地址在内网文档第三页")
+    answer = vault.ask("青鸾计划的部署地址是什么")
+    assert answer.hints[0].id == "carrier"
+
+
+def test_a_name_in_passing_lifts_nothing(vault: Vault) -> None:
+    vault.add("station", "地铁站", "车站位于北京市海淀区的西边，旁边有一条河")
+    answer = vault.ask("可以，地址在北京市海淀区清华西路二十八号，电话要不要，几点关门，票价多少钱")
+    assert not any(candidate.signals.bonus for candidate in answer.candidates)
 
 
 def test_an_identifier_that_many_carry_gives_no_bonus(vault: Vault) -> None:

@@ -3,11 +3,14 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from vaultmem import scoring
 from vaultmem.bonuses import carried_names, exact_bonus, is_of_project, small_bonuses
 from vaultmem.identifiers import Identifier
 
+UNIT = st.floats(0, 1)
 NOW = datetime(2026, 6, 7, 12, tzinfo=UTC)
 
 
@@ -40,9 +43,15 @@ def test_recency_moves_by_whole_days() -> None:
 
 
 def test_a_carried_identifier_makes_a_hint_and_leads() -> None:
-    assert exact_bonus(0.0, 1, 0.0) == 0.5
-    assert 0.1 + exact_bonus(0.1, 1, 0.9) == pytest.approx(0.91)
-    assert exact_bonus(0.2, 2, 0.0) > exact_bonus(0.2, 1, 0.0)
+    assert 0.0 + exact_bonus(0.0, 1.0, 0.0) > 0.5
+    assert 0.9 < 0.1 + exact_bonus(0.1, 1.0, 0.9) < 1
+
+
+@given(UNIT, UNIT, st.floats(0.1, 1), UNIT)
+def test_carriers_keep_their_order_above_all_others(a: float, b: float, coverage: float, best: float) -> None:
+    low, high = (base + exact_bonus(base, coverage, best) for base in sorted((a, b)))
+    assert max(0.5, best) <= low <= high <= 1 + 1e-9
+    assert a + exact_bonus(a, coverage, best) <= a + exact_bonus(a, 1.0, best) + 1e-9
 
 
 def test_weak_names_count_only_where_the_memory_is_likely() -> None:
