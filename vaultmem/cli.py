@@ -128,17 +128,18 @@ def make_parser() -> argparse.ArgumentParser:
     from vaultmem import __version__
     from vaultmem.commands import COMMANDS
 
-    flags = _global_flags()
     parser = Parser(
         prog="vaultmem",
         description="An AI agent's memories as Markdown in an Obsidian vault: synced, recalled, kept healthy.",
-        parents=[flags],
+        parents=[_global_flags()],
     )
     parser.add_argument("--version", action="version", version=f"vaultmem {__version__}")
     parser.set_defaults(root=None, state_dir=None, engine=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, command in COMMANDS.items():
-        words = commands.add_parser(name, help=command.summary, description=command.summary, parents=[flags])
+        # Flags of its own: shared ones would take the parser's defaults and undo what stood before the command.
+        own = [_global_flags()]
+        words = commands.add_parser(name, help=command.summary, description=command.summary, parents=own)
         command.words(words)
         words.set_defaults(run=command.run)
     return parser
