@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vaultmem.data import read_records
+from vaultmem.data import read_bytes, read_records
 from vaultmem.languages import CHINESE, ENGLISH, LANGUAGES, OTHER
 from vaultmem.scoring import HIT_DEVIATIONS
 
@@ -148,6 +148,18 @@ def _level(cosines: Vectors, asked: Texts, held: Texts) -> Level:
 
 def _pairs() -> list[Pair]:
     return [(asked, held) for asked in LANGUAGES for held in LANGUAGES]
+
+
+@cache
+def shipped_calibration(fingerprint: str) -> Calibration | None:
+    """The calibration that ships for this model and these texts (`make calibration`), or None."""
+    data = read_bytes(shipped_name(fingerprint))
+    return None if data is None else Calibration.from_bytes(data)
+
+
+def shipped_name(fingerprint: str) -> str:
+    """The file in `vaultmem.data` for the calibration of these vectors by these texts."""
+    return f"calibration-{blake2b(calibration_key(fingerprint).encode(), digest_size=8).hexdigest()}.npz"
 
 
 def calibration_key(fingerprint: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem import integrity
 from vaultmem.caches import Caches, StoreName
-from vaultmem.calibration import Calibration, calibrate, calibration_key
+from vaultmem.calibration import Calibration, calibrate, calibration_key, shipped_calibration
 from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
@@ -109,7 +109,10 @@ def dense_rules(embedder: Embedder) -> str:
 
 
 def kept_calibration(caches: Caches, embedder: Embedder) -> Calibration | None:
-    """The calibration of this model, if it was computed before."""
+    """The calibration of this model, if it ships or was computed before."""
+    shipped = shipped_calibration(embedder.fingerprint)
+    if shipped is not None:
+        return shipped
     vectors = caches.vectors
     data = vectors.get_calibration(calibration_key(embedder.fingerprint)) if vectors else None
     return Calibration.from_bytes(data) if data else None

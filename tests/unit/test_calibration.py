@@ -13,7 +13,9 @@ from vaultmem.calibration import (
     calibrate,
     calibration_key,
     calibration_texts,
+    shipped_calibration,
 )
+from vaultmem.embed import open_embedder
 from vaultmem.languages import language
 from vaultmem.testing import HashingEmbedder
 
@@ -116,3 +118,11 @@ def test_other_bytes_are_no_calibration(data: bytes) -> None:
 def test_another_model_has_another_key() -> None:
     assert calibration_key("one") != calibration_key("two")
     assert calibration_key("one") == calibration_key("one")
+
+
+def test_the_bundled_models_calibration_ships_and_belongs_to_the_shipped_texts():
+    embedder = open_embedder("bundled")
+    shipped = shipped_calibration(embedder.fingerprint)
+    assert shipped is not None, "the texts or the model changed: run `make calibration`"
+    assert shipped.fingerprint == embedder.fingerprint
+    assert shipped_calibration("another model") is None

@@ -1,4 +1,4 @@
-"""Files that ship with the package: calibration texts, stop words, small talk, off-topic prompts."""
+"""Files that ship with the package: calibration texts and what the bundled model makes of them, stop words, small talk, off-topic prompts."""
 
 from __future__ import annotations
 
@@ -17,3 +17,9 @@ def read_records(name: str) -> tuple[dict[str, Any], ...]:
     """The records of a JSON-lines file here."""
     lines = (files(__name__) / name).read_text(encoding="utf-8").splitlines()
     return tuple(json.loads(line) for line in lines if line.strip())
+
+
+def read_bytes(name: str) -> bytes | None:
+    """The bytes of a file here; None when there is no such file."""
+    file = files(__name__) / name
+    return file.read_bytes() if file.is_file() else None
