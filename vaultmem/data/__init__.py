@@ -1,4 +1,4 @@
-"""Files that ship with the package: calibration texts and what the bundled model makes of them, stop words, small talk, off-topic prompts."""
+"""Files that ship: calibration texts and what the bundled model makes of them, words, small talk, prompts."""
 
 from __future__ import annotations
 
