@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+    Cosines = NDArray[np.floating[Any]]
     Embed = Callable[[Sequence[str]], Vectors]
 
 Pair = tuple[str, str]
@@ -70,7 +71,7 @@ class Calibration:
         """Centred cosine → likeness, on the scale of this pair of languages."""
         return self.levels[query_language, passage_language].likeness(cosine)
 
-    def likenesses(self, cosines: Vectors, asked: Sequence[str], held: Sequence[str]) -> Vectors:
+    def likenesses(self, cosines: Cosines, asked: Sequence[str], held: Sequence[str]) -> Cosines:
         """Centred cosines (passages, queries) → likenesses, by the languages of the queries and the passages."""
         import numpy as np
 
@@ -78,7 +79,7 @@ class Calibration:
         table = np.array([[(level.stranger, level.hit) for level in row] for row in of_language])
         levels = table[[LANGUAGES.index(passage) for passage in held]]
         strangers, hits = levels[..., 0], levels[..., 1]
-        alike: Vectors = np.maximum(0.0, cosines - strangers) / (hits - strangers)
+        alike: Cosines = np.maximum(0.0, cosines - strangers) / (hits - strangers)
         return alike
 
     def to_bytes(self) -> bytes:

@@ -201,7 +201,8 @@ def _passages(
     current = [row for row in sources.dense.rows(rows) if _counts_for(row, rows)]
     if not current:
         return found
-    cosines = np.stack([row.vector for row in current]) @ vectors.T
+    # In doubles: in singles the last digit depends on the order of the rows, and so on the history of the notes.
+    cosines = np.stack([row.vector for row in current], dtype=np.float64) @ vectors.T.astype(np.float64)
     alike = sources.calibration.likenesses(
         cosines, [window.language for window in prompt.windows], [row.lang for row in current]
     )
