@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 960, 540
 LEFT, TOP, RIGHT, BOTTOM = 70, 60, WIDTH - 30, HEIGHT - 60
 FONT_SIZE = 16
+STEPS = 4  # of the vertical axis
 PAPER, INK, GRID = "#ffffff", "#222222", "#dddddd"
 HITS, STRANGERS, CURRENT, BEST = "#2a7f62", "#c8553d", "#222222", "#8a8a8a"
 
@@ -39,7 +40,7 @@ def save_histogram(evaluation: Evaluation, path: Path) -> None:
 
 def _draw(draw: ImageDraw, evaluation: Evaluation) -> None:
     hits, strangers = score_bins(evaluation)
-    most = max(*hits, *strangers, 1)
+    most = STEPS * math.ceil(max(*hits, *strangers, 1) / STEPS)
     _draw_axes(draw, most)
     bin_width = (RIGHT - LEFT) / BINS
     for counts, colour, offset in ((hits, HITS, 0.08), (strangers, STRANGERS, 0.52)):
@@ -57,11 +58,10 @@ def _draw(draw: ImageDraw, evaluation: Evaluation) -> None:
 
 
 def _draw_axes(draw: ImageDraw, most: int) -> None:
-    for step in range(5):
-        count = most * step / 4
-        y = BOTTOM - (BOTTOM - TOP) * step / 4
+    for step in range(STEPS + 1):
+        y = BOTTOM - (BOTTOM - TOP) * step / STEPS
         draw.line((LEFT, y, RIGHT, y), fill=GRID)
-        draw.text((LEFT - 12, y), f"{math.floor(count + 0.5)}", fill=INK, anchor="rm")
+        draw.text((LEFT - 12, y), f"{most * step // STEPS}", fill=INK, anchor="rm")
     for step in range(11):
         x = LEFT + (RIGHT - LEFT) * step / 10
         draw.text((x, BOTTOM + 8), f"{step / 10:.1f}", fill=INK, anchor="ma")
@@ -71,7 +71,7 @@ def _draw_axes(draw: ImageDraw, most: int) -> None:
 def _draw_line(draw: ImageDraw, score: float, colour: str, label: str) -> None:
     x = LEFT + (RIGHT - LEFT) * min(1.0, max(0.0, score))
     draw.line((x, TOP, x, BOTTOM), fill=colour, width=3)
-    draw.text((x + 6, TOP + 2), label, fill=colour)
+    draw.text((x, TOP - 4), label, fill=colour, anchor="md")
 
 
 def _draw_legend(draw: ImageDraw, best: str) -> None:
