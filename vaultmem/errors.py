@@ -2,7 +2,8 @@
 
     VaultmemError
     ├── UsageError               wrong words from the caller                        exit 2
-    │   └── ConfigError          a setting that cannot be used; names its source
+    │   ├── ConfigError          a setting that cannot be used; names its source
+    │   └── GoldenSetError       a golden set that does not fit its vault (in `golden`)
     ├── RefusedError             the answer is no; nothing was changed              exit 1
     │   ├── NoteNotFoundError    no note has this id or path
     │   ├── ConflictError        several notes have this id; `paths` lists them
@@ -12,7 +13,8 @@
         ├── RootMissingError     the memory root is gone or cannot be read
         ├── WriterBusyError      another live process holds the writer's lock
         ├── StoreError           a derived store is torn, foreign or unusable
-        └── EmbedderError        the embedding engine cannot be loaded or failed
+        ├── EmbedderError        the embedding engine cannot be loaded or failed
+        └── EvaluationError      a query of a golden set could not be answered (in `evaluation`)
 
 The exceptions of a back end (lancedb, tantivy, sqlite3, watchdog, torch) never leave the module that owns it.
 A message says what is wrong and where; `advice` says what to do.
