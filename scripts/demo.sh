@@ -41,7 +41,7 @@ printf '$ vaultmem status\n'
 
 ask "3. A Chinese prompt" "缓存命中率突然掉了，系统提示词里的东西应该按什么顺序放？"
 ask "4. An English prompt; the notes that answer it are Chinese" \
-  "Excel shows garbled Chinese characters in the CSV that we export, why?"
+  "why do our payment webhooks credit some customers twice?"
 ask "5. An off-topic prompt: silence" "Which board game would you bring to a rainy weekend with friends?"
 
 say "6. What doctor found (the sample vault holds one bad note for every diagnostics code)"
