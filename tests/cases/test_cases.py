@@ -39,6 +39,6 @@ FOLDERS = [path.parent for path in sorted(DATA.glob("*/expect.json"))]
 def test_case(folder: Path) -> None:
     result = load_runner().run_case(folder, VAULTMEM, settle=10.0)
     assert result.outcome != "FAIL", result.differences
-    if result.outcome == "MANUAL":  # what this machine or the runner cannot do: a normal user, a person at a terminal
+    if result.outcome == "MANUAL":  # it needs a normal user, or a person at a terminal
         pytest.skip(result.reason)
     assert result.compared > 0, result.reason
