@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.passive import Ask, Given
 
-WORKER_TIMEOUT_S = 0.6
+WORKER_TIMEOUT_S = 0.7
 LOG_LIMIT_BYTES = 256 << 10
 
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")

@@ -18,9 +18,9 @@ from typing import Any
 
 from vaultmem.runtime import ADDRESS_PROTOCOL, find_address
 
-BUDGET_S = 0.85
+BUDGET_S = 0.9
 """Of the whole process; what is left of a second is Python's own start and end."""
-WORKER_TIMEOUT_S = 0.7
+WORKER_TIMEOUT_S = 0.8
 INPUT_LIMIT_BYTES = 32 << 20
 CLIENTS = ("claude-code", "codex")
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue
 from vaultmem.runtime import address_name, is_private, runtime_folders
+from vaultmem.turns import Turns
 from vaultmem.wire import Address, Json, decode, encode, plain, plain_error, remove_address, write_address
 from vaultmem.worker_client import WorkerClient, is_same_user, lines_of
 
@@ -49,6 +50,7 @@ class Worker:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._turns = Turns(engine)
         self._folder = runtime_folder()
         self._places = threading.Semaphore(MOST_CONNECTIONS)
         self._closing = threading.Event()
@@ -107,6 +109,7 @@ class Worker:
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+        self._turns.close()
 
     def __enter__(self) -> Worker:
         self.start()
@@ -160,14 +163,39 @@ class Worker:
             request = decode(line)
             if not hmac.compare_digest(str(request.get("token") or "").encode(), self._token.encode()):
                 raise EngineError("the token is wrong")
+            params = request.get("params", {})
+            if request.get("method") == "hook":
+                return encode({"result": self._hook(**params)})
             method = _METHODS.get(str(request.get("method")))
             if method is None:
                 raise UsageError(f"the worker has no method {request.get('method')!r}")
-            return encode({"result": plain(method(self._engine, **request.get("params", {})))})
+            return encode({"result": plain(method(self._engine, **params))})
         except VaultmemError as error:
             return encode({"error": plain_error(error)})
         except Exception as error:  # a crash in the engine is its own event there
             return encode({"error": plain_error(EngineError(f"the worker failed: {type(error).__name__}"))})
+
+    def _hook(self, client: str, text: str) -> str:
+        """A whole hook, for a process that imports nothing: what it is to print."""
+        from io import StringIO
+
+        from vaultmem.hooks import run_hook
+        from vaultmem.shortcut import WORKER_TIMEOUT_S
+
+        left_until = time.monotonic() + WORKER_TIMEOUT_S
+
+        def ask(
+            query: str, *, limit: int, project: str | None, suppressed: Collection[str]
+        ) -> Sequence[Clue]:
+            left_s = left_until - time.monotonic()
+            found = self._turns.recall(
+                query, limit=limit, project=project, suppressed=suppressed, time_limit_s=left_s
+            )
+            return clues(found.candidates)
+
+        stdout = StringIO()
+        run_hook(client, self._engine.config, StringIO(text), stdout, ask=ask)
+        return stdout.getvalue()
 
 
 def _sweep(folder: Path, prefix: str) -> None:
@@ -190,29 +218,7 @@ def _clues(engine: Engine, query: str, **options: Any) -> Json:
     return {"clues": clues(recall.candidates), "trouble": recall.trouble}
 
 
-def _hook(engine: Engine, client: str, text: str) -> str:
-    """A whole hook, for a process that imports nothing: what it is to print."""
-    from io import StringIO
-
-    from vaultmem.hooks import run_hook
-    from vaultmem.shortcut import WORKER_TIMEOUT_S
-
-    started = time.monotonic()
-
-    def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
-        found = engine.recall(query, limit=limit, project=project, suppressed=suppressed)
-        if time.monotonic() - started > WORKER_TIMEOUT_S:
-            # Nobody waits any more: a hint that is not seen must not be recorded as given.
-            raise EngineError("the answer came too late")
-        return clues(found.candidates)
-
-    stdout = StringIO()
-    run_hook(client, engine.config, StringIO(text), stdout, ask=ask)
-    return stdout.getvalue()
-
-
 _METHODS: dict[str, Callable[..., object]] = {
-    "hook": _hook,
     "clues": _clues,
     "recall": lambda engine, query, **options: engine.recall(query, **options),
     "search": lambda engine, pattern, **options: engine.search(pattern, **options),

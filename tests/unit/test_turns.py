@@ -1,0 +1,69 @@
+"""Prompts at once: everything for who gets a turn, words for who would wait too long."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from vaultmem.config import Config
+from vaultmem.errors import EngineError
+from vaultmem.recall import Mode, Recall
+from vaultmem.turns import Turns
+
+
+class FakeEngine:
+    def __init__(self, mode: Mode, config: Config | None = None) -> None:
+        self.config = config or Config(Path("/r"), Path("/s"))
+        self.mode = mode
+        self.entered, self.free = threading.Event(), threading.Event()
+        self.free.set()
+        self.is_closed = False
+
+    def recall(self, query: str, **options: Any) -> Recall:
+        self.entered.set()
+        self.free.wait(10)
+        return Recall(query, mode=self.mode)
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+ASKED: dict[str, Any] = {"limit": 3, "project": None, "suppressed": (), "time_limit_s": 10.0}
+
+
+def test_a_prompt_alone_gets_everything() -> None:
+    assert Turns(FakeEngine(Mode.HYBRID)).recall("q", **ASKED).mode is Mode.HYBRID  # type: ignore[arg-type]
+
+
+def test_a_prompt_that_waits_too_long_is_answered_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vaultmem.turns.PATIENCE_S", 0.01)
+    warm, words = FakeEngine(Mode.HYBRID), FakeEngine(Mode.LEXICAL)
+    opened: list[Config] = []
+
+    def open_words(config: Config) -> FakeEngine:
+        opened.append(config)
+        return words
+
+    turns = Turns(warm, open_words)  # type: ignore[arg-type]
+    warm.free.clear()
+    slow = SimpleNamespace(found=None)
+    first = threading.Thread(target=lambda: setattr(slow, "found", turns.recall("slow", **ASKED)))
+    first.start()
+    assert warm.entered.wait(5)
+    assert [turns.recall("q", **ASKED).mode for _ in range(2)] == [Mode.LEXICAL, Mode.LEXICAL]
+    warm.free.set()
+    first.join()
+    assert slow.found.mode is Mode.HYBRID and opened == [warm.config]
+    turns.close()
+    assert words.is_closed and not warm.is_closed
+
+
+def test_an_answer_that_nobody_waits_for_is_an_error_and_the_turn_goes_on() -> None:
+    turns = Turns(FakeEngine(Mode.HYBRID))  # type: ignore[arg-type]
+    with pytest.raises(EngineError, match="too late"):
+        turns.recall("q", **{**ASKED, "time_limit_s": -1.0})
+    assert turns.recall("q", **ASKED).mode is Mode.HYBRID

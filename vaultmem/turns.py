@@ -1,0 +1,77 @@
+"""Prompts that come at once take turns at the warm engine; who would wait too long is answered by words alone.
+
+A recall with vectors takes some 30 ms of both cores, so of twenty prompts at once the last would be too late for its
+client. Words alone take a few milliseconds, and a lexical answer in time is worth more than a better one that
+nobody reads any more.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING
+
+from vaultmem.errors import EngineError
+
+if TYPE_CHECKING:
+    from vaultmem.config import Config
+    from vaultmem.engine import Engine
+    from vaultmem.recall import Recall
+
+PATIENCE_S = 0.3
+"""How long a prompt waits for its turn."""
+
+
+class Turns:
+    """One engine for many prompts, and beside it one without a model, opened when it is first needed."""
+
+    def __init__(self, engine: Engine, open_words: Callable[[Config], Engine] | None = None) -> None:
+        self._engine = engine
+        self._open_words = open_words or _open_words
+        self._turn = threading.Lock()
+        self._opening = threading.Lock()
+        self._words: Engine | None = None
+
+    def recall(
+        self, query: str, *, limit: int, project: str | None, suppressed: Collection[str], time_limit_s: float
+    ) -> Recall:
+        """The answer to a prompt.
+
+        Raises:
+            EngineError: it took longer than `time_limit_s`, so nobody waits for it: what is not seen must not be
+                recorded as given. And what `Engine.recall` raises.
+        """
+        started = time.monotonic()
+        if self._turn.acquire(timeout=PATIENCE_S):
+            try:
+                found = self._engine.recall(query, limit=limit, project=project, suppressed=suppressed)
+            finally:
+                self._turn.release()
+        else:
+            found = self._by_words().recall(query, limit=limit, project=project, suppressed=suppressed)
+        if time.monotonic() - started > time_limit_s:
+            raise EngineError("the answer came too late")
+        return found
+
+    def close(self) -> None:
+        """Close the engine that was opened here."""
+        with self._opening:
+            if self._words is not None:
+                self._words.close()
+                self._words = None
+
+    def _by_words(self) -> Engine:
+        with self._opening:
+            if self._words is None:
+                self._words = self._open_words(self._engine.config)
+            return self._words
+
+
+def _open_words(config: Config) -> Engine:
+    from dataclasses import replace
+
+    from vaultmem.config import EngineChoice
+    from vaultmem.engine import Engine
+
+    return Engine.open(config=replace(config, engine=EngineChoice.NONE))
