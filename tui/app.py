@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,7 +36,6 @@ from tui.messages import (
     ResolveConflict,
     SetStatus,
     SyncAsked,
-    TagsRead,
     Undone,
     WriteDescription,
 )
@@ -51,6 +52,12 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.events import Event
     from vaultmem.views import NoteView
+
+SWITCH_S = 0.001
+"""How long a busy thread keeps the interpreter while a key waits; Python's own 5 ms add up over a key's way."""
+
+GC_THRESHOLDS = (50_000, 20, 50)
+"""Objects between two collections: reading 10,000 notes makes many that live, and each full look at them is a pause."""
 
 REPEAT_S = 60.0
 """The same failure is said again after this time."""
@@ -100,7 +107,6 @@ class VaultmemApp(App[int]):
         self.preferences = preferences or default_preferences()
         self.engine: Engine | None = None
         self.history: History = History()
-        self.tags: Mapping[str, int] = {}
         self._typing = TypingAhead(self)
         self._said: dict[tuple[str, str], float] = {}
         self._waiting: list[Event] = []
@@ -175,12 +181,7 @@ class VaultmemApp(App[int]):
         assert self.engine is not None  # both callers have just seen it
         self._unsubscribe = self.engine.subscribe(self._told)
         self.dashboard.read_all()
-        ask(
-            self,
-            lambda engine: engine.activity(),
-            lambda events: EngineTold(tuple(events)),
-            what="reading the activity",
-        )
+        self.dashboard.read_activity()
 
     def on_engine_not_opened(self, event: EngineNotOpened) -> None:
         """Say why, and offer another try."""
@@ -230,11 +231,6 @@ class VaultmemApp(App[int]):
         self.dashboard.tell(event.events)
         if isinstance(self.screen, ConflictScreen):
             self.screen.read_copies()
-
-    def on_tags_read(self, event: TagsRead) -> None:
-        """The tag editor completes from these."""
-        event.stop()
-        self.tags = event.tags
 
     def on_call_failed(self, event: CallFailed) -> None:
         """Something did not work: say what, once a minute, and go on."""
@@ -411,6 +407,9 @@ def run(config: Config, *, read_only: bool) -> int:
         description_width=config.description_width,
     )
     app = VaultmemApp(open_engine, root=config.root, is_read_only=read_only, settings=settings)
+    sys.setswitchinterval(SWITCH_S)
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
     try:
         return app.run() or 0
     finally:

@@ -44,6 +44,8 @@ class Shelf:
     """Notes per year, month and week."""
     tags: Mapping[str, int] = field(default_factory=dict)
     """Notes per tag, those of nested tags counted for their parents too."""
+    tag_uses: Mapping[str, int] = field(default_factory=dict)
+    """Notes per tag as it is written in them, most used first."""
 
     @classmethod
     def of(cls, notes: Sequence[NoteView]) -> Shelf:
@@ -54,6 +56,7 @@ class Shelf:
             {note.path: note for note in notes},
             time_counts(notes),
             tag_counts(notes),
+            dict(Counter(tag for note in notes for tag in note.tags).most_common()),
         )
 
 

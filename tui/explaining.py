@@ -212,14 +212,11 @@ def _way(name: str, value: float, wanted: float) -> str:
 def _dense(signals: Signals, width: int) -> Content:
     if signals.dense is None:
         return Content("")
+    threshold = (f"  {AT_THRESHOLD:.2f} is worth a hint", MUTED)
     best = "metadata" if (signals.dense_metadata or 0) >= (signals.dense_body or 0) else "body"
     return lines(
         [
-            Content.assemble(
-                _heading("Meaning"),
-                f"  {signals.dense:.3f}",
-                (f"  {AT_THRESHOLD:.2f} is worth a hint", MUTED),
-            ),
+            Content.assemble(_heading("Meaning"), f"  {signals.dense:.3f}", threshold),
             _signal("metadata", signals.dense_metadata, width),
             _signal("body", signals.dense_body, width),
             Content.styled(f"  the {best} is nearer; 1 is like a typical hit", MUTED),

@@ -60,7 +60,9 @@ def edit_tags(app: VaultmemApp, paths: Sequence[str]) -> None:
     notes = app.notes_at(paths)
     if notes:
         what = f"Tags of {_named(notes)}"
-        app.push_screen(TagDialog(notes, app.tags), lambda edits: carry_out(app, what, edits or ()))
+        app.push_screen(
+            TagDialog(notes, app.dashboard.shelf.tag_uses), lambda edits: carry_out(app, what, edits or ())
+        )
 
 
 def rename_tag(app: VaultmemApp) -> None:

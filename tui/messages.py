@@ -48,6 +48,13 @@ class EngineTold(Message):
 
 
 @dataclass(eq=False)
+class ActivityRead(Message):
+    """What the engine told before the dashboard was opened, oldest first."""
+
+    events: tuple[Event, ...]
+
+
+@dataclass(eq=False)
 class CallFailed(Message):
     """A call of the engine failed; `what` says what was being done."""
 
@@ -72,6 +79,13 @@ class FreshnessRead(Message):
 
 
 @dataclass(eq=False)
+class FreshnessUnknown(Message):
+    """How fresh the answers are cannot be said at the moment."""
+
+    reason: str
+
+
+@dataclass(eq=False)
 class NotesRead(Message):
     """All notes."""
 
@@ -83,13 +97,6 @@ class DiagnosticsRead(Message):
     """All diagnostics."""
 
     diagnostics: tuple[Diagnostic, ...]
-
-
-@dataclass(eq=False)
-class TagsRead(Message):
-    """All tags with how often each is used."""
-
-    tags: Mapping[str, int]
 
 
 @dataclass(eq=False)

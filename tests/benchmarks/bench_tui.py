@@ -144,13 +144,13 @@ def test_keys_and_memory_with_10000_notes(vault):
         terminal.wait_for(b"10,000")
         terminal.press(b"4")
         time.sleep(1.0)
+        rss = psutil.Process(terminal.pid).memory_info().rss / 1e6
         times = sorted(terminal.press(b"j") for _ in range(60))
+        bar("memory with 10,000 notes, MB", rss, 500)
         bar("key press to effect, 10,000 notes, p95 s", times[56], 0.05, f"median {times[30]:.3f}")
         terminal.press(b"/")
         typed = sorted(terminal.press(bytes([key])) for key in b"name 1234" * 4)
         bar("filter key press, 10,000 notes, p95 s", typed[int(len(typed) * 0.95)], 0.1)
-        rss = psutil.Process(terminal.pid).memory_info().rss / 1e6
-        bar("memory with 10,000 notes, MB", rss, 500)
 
 
 @pytest.mark.model
@@ -164,10 +164,11 @@ def test_keys_while_embedding_runs_behind(vault, tmp_path):
     bar("key press to effect while embedding, p95 s", times[76], 0.05, f"median {times[40]:.3f}")
 
 
-def test_typing_to_refreshed_results(tmp_path):
+def test_typing_to_refreshed_results(tmp_path, monkeypatch):
     """From a key in the prompt to the new results, less what the embedder takes for the query."""
     from tui.app import VaultmemApp
     from tui.messages import Recalled
+    from tui.panes.recall import RecallPane
     from tui.preferences import Preferences
     from tui.testing import until
 
@@ -187,12 +188,14 @@ def test_typing_to_refreshed_results(tmp_path):
             preferences=Preferences(tmp_path / "tui.json"),
         )
         answered: list[float] = []
+        show = RecallPane.on_recalled
 
-        def hook(message: object) -> None:
-            if isinstance(message, Recalled):
-                answered.append(time.perf_counter())
+        def shown(pane: RecallPane, event: Recalled) -> None:
+            show(pane, event)
+            answered.append(time.perf_counter())
 
-        async with app.run_test(size=(120, 40), message_hook=hook) as pilot:
+        monkeypatch.setattr(RecallPane, "on_recalled", shown)
+        async with app.run_test(size=(120, 40)) as pilot:
             await until(pilot, lambda: app.engine and app.dashboard.shelf.notes, seconds=60)
             await pilot.press("3", *"retry ")
             await until(pilot, lambda: answered, seconds=60)

@@ -343,9 +343,7 @@ async def test_an_engine_that_fails_to_start_is_said_and_tried_again(engine, ope
         await ready(app, pilot)
 
 
-@pytest.mark.parametrize(
-    "call", ["notes", "diagnostics", "tags", "status", "freshness", "read_note", "recall"]
-)
+@pytest.mark.parametrize("call", ["notes", "diagnostics", "status", "freshness", "read_note", "recall"])
 async def test_a_failing_call_becomes_a_message_and_the_rest_goes_on(engine, open_dashboard, call):
     engine.failing[call] = StoreError("the catalog is torn [/]", advice="Run `vaultmem sync`.")
     app = open_dashboard(engine)

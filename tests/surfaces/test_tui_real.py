@@ -78,7 +78,7 @@ async def test_ten_real_notes_are_retagged_and_undone(root, open_app):
         await pilot.press("enter")
         await until(pilot, lambda: all(b"new" in data for data in tags_on_disk(root)))
         await until(pilot, lambda: app.history.done)
-        await until(pilot, lambda: app.tags.get("new") == 10)
+        await until(pilot, lambda: app.dashboard.shelf.tag_uses.get("new") == 10)
         await pilot.press("u")
         await until(pilot, lambda: tags_on_disk(root) == before)
     app.close_engine()

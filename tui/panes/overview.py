@@ -89,6 +89,11 @@ class OverviewPane(Pane):
         }
         for key, number in numbers.items():
             self.query_one(f"#tile-{key}", Tile).show(number, is_alarming=key == "conflicts" and number > 0)
+        self._show_tags(self.shelf.tag_uses)
+
+    def show_pending(self, number: int) -> None:
+        """Vectors are being filled in: so many notes wait."""
+        self.query_one("#tile-pending", Tile).show(number)
 
     def show_status(self, status: EngineStatus) -> None:
         """Fill the engine's card."""
@@ -118,8 +123,7 @@ class OverviewPane(Pane):
 
         self.query_one("#severities", Rows).fill(keys, draw)
 
-    def show_tags(self, tags: Mapping[str, int]) -> None:
-        """Fill the tags, most used first."""
+    def _show_tags(self, tags: Mapping[str, int]) -> None:
         ordered = sorted(tags.items(), key=lambda pair: (-pair[1], pair[0]))[:50]
         most = max(tags.values(), default=1)
 

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
-from tui.asking import ask
+from tui.asking import ask, told
 from tui.browsing import Shelf
 from tui.formatting import count
 from tui.messages import (
+    ActivityRead,
     CallFailed,
     DiagnosticsRead,
     FreshnessRead,
+    FreshnessUnknown,
     NotesRead,
     ShowDiagnostics,
     ShowNote,
     ShowTag,
     StatusRead,
-    TagsRead,
 )
 from tui.panes.overview import OverviewPane
 from tui.panes.pane import Pane
@@ -49,10 +51,14 @@ if TYPE_CHECKING:
     from tui.panes.activity import ActivityPane
     from tui.panes.diagnostics import DiagnosticsPane
     from tui.panes.memories import MemoriesPane
+    from vaultmem import Engine
+
+T = TypeVar("T")
 
 TABS = ("overview", "diagnostics", "recall", "memories", "activity")
 TICK_S = 1.0
-STATUS_EVERY_TICKS = 5
+BUSY_TICKS, IDLE_TICKS = 5, 30
+"""How many ticks lie between two looks at the status; what happens in between is told by events."""
 LEAST_COLUMNS, LEAST_LINES = 60, 15
 
 
@@ -93,6 +99,9 @@ class DashboardScreen(Screen[None]):
         self._diagnostics: tuple[Diagnostic, ...] | None = None
         self._timer: Timer | None = None
         self._failed = ""
+        self._under_way: set[str] = set()
+        self._unread: set[str] = set()
+        self._once_more: dict[str, Callable[[], None]] = {}
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the chosen one, keys."""
@@ -141,40 +150,72 @@ class DashboardScreen(Screen[None]):
     # --- reading the engine
 
     def read_all(self) -> None:
-        """Ask for everything that is shown; the status last, it may have to open the stores."""
-        self.query_one(TopBar).update(state=self._state_while_reading())
-        ask(
-            self,
-            lambda engine: engine.notes(),
-            lambda notes: NotesRead(Shelf.of(notes)),
-            what="reading the notes",
+        """Ask for everything that is shown, one after the other: the notes at once, the others when they are there.
+
+        So the first sight of a large vault waits for nothing but its notes; the status, which may have to open the
+        stores, comes last.
+        """
+        bar = self.query_one(TopBar)
+        if bar.facts.state == "starting":
+            bar.update(state="scanning")
+        self._read(
+            "reading the notes", lambda engine: engine.notes(), lambda notes: NotesRead(Shelf.of(notes))
         )
-        ask(self, lambda engine: engine.diagnostics(), DiagnosticsRead, what="reading the diagnostics")
-        ask(self, lambda engine: engine.tags(), TagsRead, what="reading the tags")
         self.read_freshness()
 
-    def _state_while_reading(self) -> str:
-        state = self.query_one(TopBar).facts.state
-        return "scanning" if state == "starting" else state
+    def read_diagnostics(self) -> None:
+        """Ask what is wrong."""
+        self._read("reading the diagnostics", lambda engine: engine.diagnostics(), DiagnosticsRead)
+
+    def read_activity(self) -> None:
+        """Ask what happened before."""
+        self._read("reading the activity", lambda engine: engine.activity(), ActivityRead)
 
     def read_status(self) -> None:
         """Ask how the engine is."""
-        ask(self, lambda engine: engine.status(), StatusRead, what="reading the status")
+        self._read("reading the status", lambda engine: engine.status(), StatusRead)
 
     def read_freshness(self) -> None:
-        """Ask how fresh the answers are."""
-        ask(
-            self,
+        """Ask how fresh the answers are, and who writes."""
+        self._read(
+            "reading the freshness",
             lambda engine: (engine.freshness, engine.is_writer),
             lambda read: FreshnessRead(*read),
-            what="reading the freshness",
+            on_error=lambda error: FreshnessUnknown(
+                told(error)
+            ),  # before the first scan there is nothing to say
         )
+
+    def _read(
+        self,
+        what: str,
+        call: Callable[[Engine], T],
+        answer: Callable[[T], Message],
+        on_error: Callable[[Exception], Message] | None = None,
+    ) -> None:
+        """Ask, but never for the same thing twice at a time: what is asked meanwhile is asked once more afterwards.
+
+        A newer question does not cut the older one off, so that answers come however often things change.
+        """
+        if what in self._under_way:
+            self._once_more[what] = lambda: self._read(what, call, answer, on_error)
+        elif ask(self, call, answer, what=what, is_exclusive=False, on_error=on_error):
+            self._under_way.add(what)
+
+    def _arrived(self, what: str, *, is_failure: bool = False) -> None:
+        self._under_way.discard(what)
+        self._unread.discard(what)
+        if is_failure:
+            self._unread.add(what)
+        if again := self._once_more.pop(what, None):
+            again()
 
     def _tick(self) -> None:
         self._ticks += 1
         self._show_age()
         self.read_freshness()
-        if self._shelf is not None and self._ticks % STATUS_EVERY_TICKS == 0:
+        is_busy = self.query_one(TopBar).facts.state != "idle"
+        if self._shelf is not None and self._ticks % (BUSY_TICKS if is_busy else IDLE_TICKS) == 0:
             self.read_status()
 
     def _show_age(self) -> None:
@@ -187,12 +228,15 @@ class DashboardScreen(Screen[None]):
     def on_status_read(self, event: StatusRead) -> None:
         """Show how the engine is."""
         event.stop()
+        self._arrived("reading the status")
         self._show_state(event.status)
         cast("OverviewPane", self.pane("overview")).show_status(event.status)
 
     def _show_state(self, status: EngineStatus) -> None:
         bar = self.query_one(TopBar)
-        state = "degraded" if self._failed and status.state == "idle" else status.state
+        state = status.state
+        if state == "idle" and (self._failed or self._unread):
+            state = "error" if self._unread else "degraded"
         if bar.facts.total and status.state != "embedding":
             bar.update(done=0, total=0, seconds_left=None)
         bar.update(state=state)
@@ -200,7 +244,13 @@ class DashboardScreen(Screen[None]):
     def on_freshness_read(self, event: FreshnessRead) -> None:
         """Show the age, and who writes. Beside another writer a new scan may mean other notes."""
         event.stop()
+        self._arrived("reading the freshness")
         self._show_freshness(event.freshness, event.is_writer)
+
+    def on_freshness_unknown(self, event: FreshnessUnknown) -> None:
+        """Ask again at the next tick."""
+        event.stop()
+        self._arrived("reading the freshness")
 
     def _show_freshness(self, freshness: Freshness, is_writer: bool) -> None:
         is_other = freshness.scanned_at != self._scanned_at and self._scanned_at is not None
@@ -217,7 +267,8 @@ class DashboardScreen(Screen[None]):
     def on_notes_read(self, event: NotesRead) -> None:
         """Hand the notes down, if they are others."""
         event.stop()
-        self.read_status()
+        self._arrived("reading the notes")
+        self.read_diagnostics()
         if self._shelf is not None and self._shelf.notes == event.shelf.notes:
             return
         self._shelf = event.shelf
@@ -229,6 +280,8 @@ class DashboardScreen(Screen[None]):
     def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
         """Hand the diagnostics down, if they are others."""
         event.stop()
+        self._arrived("reading the diagnostics")
+        self.read_status()
         if self._diagnostics == event.diagnostics:
             return
         self._diagnostics = event.diagnostics
@@ -236,35 +289,40 @@ class DashboardScreen(Screen[None]):
         cast("DiagnosticsPane", self.pane("diagnostics")).show_diagnostics(event.diagnostics)
         self._label("diagnostics", sum(str(each.severity) != "info" for each in event.diagnostics))
 
-    def on_tags_read(self, event: TagsRead) -> None:
-        """Hand the tags down."""
-        self.show_tags(event.tags)
-
-    def show_tags(self, tags: Mapping[str, int]) -> None:
-        """Show the tags by use."""
-        cast("OverviewPane", self.pane("overview")).show_tags(tags)
+    def on_activity_read(self, event: ActivityRead) -> None:
+        """Show the past."""
+        event.stop()
+        self._arrived("reading the activity")
+        self._show_events(event.events)
 
     def _label(self, tab: str, number: int) -> None:
         self.query_one(f"#tab-{tab}", Tab).label = _tab_label(TABS.index(tab) + 1, tab, number)
 
     def on_call_failed(self, event: CallFailed) -> None:
         """The app says it; the header shows that not all is well until the next answer."""
+        self._arrived(event.what, is_failure=True)
         self.query_one(TopBar).update(state="error")
+        if event.what == "reading the notes":
+            self.read_diagnostics()
+        elif event.what == "reading the diagnostics":
+            self.read_status()
 
     # --- events
 
     def tell(self, events: Sequence[Event]) -> None:
         """The engine told something: show it, and read again what it concerns."""
-        activity = cast("ActivityPane", self.pane("activity"))
-        activity.add([event for event in events if not isinstance(event, EmbeddingProgress | CachesChanged)])
+        self._show_events(events)
         for event in events:
             self._take(event)
-        syncs = activity.syncs
-        cast("OverviewPane", self.pane("overview")).show_syncs(syncs)
         if any(isinstance(event, SyncFinished | CachesChanged) for event in events):
             self.read_all()
         elif not all(isinstance(event, EmbeddingProgress) for event in events):
             self.read_status()
+
+    def _show_events(self, events: Sequence[Event]) -> None:
+        activity = cast("ActivityPane", self.pane("activity"))
+        activity.add([event for event in events if not isinstance(event, EmbeddingProgress | CachesChanged)])
+        cast("OverviewPane", self.pane("overview")).show_syncs(activity.syncs)
 
     def _take(self, event: Event) -> None:
         bar = self.query_one(TopBar)
@@ -272,6 +330,7 @@ class DashboardScreen(Screen[None]):
             is_done = event.done >= event.total
             total = 0 if is_done else event.total
             bar.update(done=event.done, total=total, seconds_left=event.seconds_left)
+            cast("OverviewPane", self.pane("overview")).show_pending(event.total - event.done)
             bar.update(state="idle" if is_done else "embedding")
         elif isinstance(event, EngineFailed):
             self._failed = event.message
