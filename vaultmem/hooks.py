@@ -239,14 +239,15 @@ class Deadline:
                 os._exit(0)
 
 
-def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: float = BUDGET_S) -> int:
-    """The long way of `vaultmem hook CLIENT`: always 0, also when the settings are wrong.
+def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: float = BUDGET_S) -> bytes:
+    """The long way of `vaultmem hook CLIENT`: what to print; nothing also when the settings are wrong.
 
-    `named` are the flags `--root` and `--state-dir`; `data` is what came on stdin.
+    `named` are the flags `--root` and `--state-dir`; `data` is what came on stdin. Ends the process when it takes
+    longer than `budget_s`. From now on nobody in this process writes to the client's stdout.
     """
     import io
 
-    stdout = _own_stdout()
+    _silence_stdout()
     state: dict[str, Path] = {}
 
     def too_slow() -> None:
@@ -264,26 +265,14 @@ def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: f
         run_hook(client, config, io.BytesIO(data), answer)
     except Exception as error:
         log_failure(state.get("dir"), client, "?", error)
-    if deadline.close() and answer.getvalue():
-        _write_out(stdout, answer.getvalue().encode("utf-8", "replace"))
-    return 0
+    return answer.getvalue().encode("utf-8", "replace") if deadline.close() else b""
 
 
-def _own_stdout() -> int:
-    """The client's end of stdout, which from now on nobody else in this process can write to."""
-    own, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+def _silence_stdout() -> None:
+    """What libraries and their children print has no place in an answer."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)
-    return own
-
-
-def _write_out(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    try:
-        while view:
-            view = view[os.write(descriptor, view) :]
-    except OSError:
-        return  # the client went away
 
 
 def log_failure(state_dir: Path | None, client: str, event: str, error: Exception) -> None:

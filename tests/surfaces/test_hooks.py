@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -190,11 +191,12 @@ def test_a_worktree_counts_as_its_main_repository(tmp_path: Path) -> None:
 
 PROCESS = """
 import os, sys, time
-from vaultmem import hooks
+from vaultmem import hooks, shortcut
 from vaultmem.config import Config
 state = sys.argv[1]
 def run(budget_s=5.0):
-    sys.exit(hooks.hook_process(CLIENT, {"--root": state, "--state-dir": state}, sys.stdin.buffer.read(), budget_s))
+    places = {"--root": state, "--state-dir": state}
+    os.write(1, shortcut.long_way(CLIENT, places, sys.stdin.buffer.read(), budget_s))
 CLIENT = "claude-code"
 """
 PROMPT = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"})
@@ -210,6 +212,18 @@ def test_a_hook_that_hangs_ends_in_time_with_nothing_said(tmp_path: Path) -> Non
     done = process(tmp_path, code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "no answer within" in (tmp_path / "hook.log").read_text()
+
+
+def test_even_a_library_that_holds_every_thread_ends_in_time(tmp_path: Path) -> None:
+    code = """
+import ctypes
+hooks.answer_event = lambda *a: ctypes.PyDLL(None).sleep(20)  # PyDLL keeps the interpreter's lock
+run(0.3)
+"""
+    started = time.monotonic()
+    done = process(tmp_path, code)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert time.monotonic() - started < 10
 
 
 def test_what_libraries_print_does_not_reach_the_client(tmp_path: Path) -> None:

@@ -148,3 +148,20 @@ def test_words_are_read_in_any_order() -> None:
     assert read_words(["codex", "--root", "/r", "--state-dir=/s"]) == expected
     assert read_words(["--state-dir", "/s", "--json", "--root=/r", "codex"]) == expected
     assert read_words([]) == ({}, "")
+
+
+def test_where_there_is_no_fork_the_long_way_answers_all_the_same(config: Config, tmp_path: Path) -> None:
+    code = "import os, sys; del os.fork; from vaultmem.shortcut import hook; sys.exit(hook(sys.argv[1:]))"
+    words = ["claude-code", *(f"{flag}={value}" for flag, value in places(config).items())]
+    start = json.dumps({"hook_event_name": "SessionStart", "source": "startup"})
+    environ = {**os.environ, "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        input=start,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=environ,
+        check=True,
+    )
+    assert "[agent_profile]" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
