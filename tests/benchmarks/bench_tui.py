@@ -29,12 +29,7 @@ from vaultmem.testing import HashingEmbedder
 
 pytestmark = pytest.mark.timeout(1800)
 NOTES = 10_000
-RUN = """
-import sys
-from vaultmem.config import Config
-from tui.app import run
-sys.exit(run(Config.load(root=sys.argv[1], state_dir=sys.argv[2], embedder=sys.argv[3]), read_only=False))
-"""
+VAULTMEM = str(Path(sys.executable).with_name("vaultmem"))
 ESCAPES = re.compile(rb"\x1b\[[0-9;?=>]*[A-Za-z]|\x1b\][^\x07]*\x07")
 
 
@@ -87,7 +82,8 @@ def dashboard(root: Path, state: Path, embedder: str = "none") -> Iterator[Termi
     pid, fd = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", XDG_STATE_HOME=str(state.parent))
-        os.execv(sys.executable, [sys.executable, "-c", RUN, str(root), str(state), embedder])
+        os.environ["VAULTMEM_EMBEDDER"] = embedder
+        os.execv(VAULTMEM, [VAULTMEM, "tui", "--root", str(root), "--state-dir", str(state)])
     ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     terminal = Terminal(pid, fd, started)
     try:
