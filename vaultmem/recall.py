@@ -7,9 +7,7 @@ arithmetic. The window of a long prompt that speaks best for a memory decides it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import NamedTuple
 
 from vaultmem import scoring
@@ -18,55 +16,10 @@ from vaultmem.errors import EmbedderError
 from vaultmem.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
 from vaultmem.identifiers import rare_names
 from vaultmem.prompts import Prompt, read_prompt
+from vaultmem.recalled import Candidate, Hint, Mode, Recall
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
 
 __all__ = ["Candidate", "Hint", "Mode", "Recall", "Sources", "recall"]
-
-
-class Mode(StrEnum):
-    """Which signals an answer was made of; NONE: the query said nothing that could be looked up."""
-
-    HYBRID = "hybrid"
-    LEXICAL = "lexical"
-    DENSE = "dense"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """One line for the agent."""
-
-    id: str
-    score: float
-    name: str
-    description: str
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A memory that was considered, with the parts of its score and what became of it."""
-
-    id: str
-    score: float
-    verdict: Verdict
-    signals: Signals
-    path: str
-    name: str
-    description: str
-    note_key: int
-
-
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """The answer to a query: hints best first, candidates best first."""
-
-    query: str
-    hints: tuple[Hint, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
-    mode: Mode = Mode.NONE
-    trouble: str = ""
-    """Why a signal is missing that should be there, in one line; empty when all is well."""
 
 
 def recall(

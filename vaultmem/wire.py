@@ -22,7 +22,7 @@ from vaultmem.errors import EngineError, VaultmemError
 from vaultmem.runtime import ADDRESS_PROTOCOL, address_name, find_address
 
 if TYPE_CHECKING:
-    from vaultmem.recall import Recall
+    from vaultmem.recalled import Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
 PROTOCOL = ADDRESS_PROTOCOL
@@ -109,7 +109,7 @@ def read_error(data: Json) -> VaultmemError:
 
 def read_recall(data: Json) -> Recall:
     """The answer to a query, as the engine gave it."""
-    from vaultmem.recall import Candidate, Hint, Mode, Recall
+    from vaultmem.recalled import Candidate, Hint, Mode, Recall
     from vaultmem.scoring import ChunkSignal, Signals, Verdict
 
     def signals(part: Json) -> Signals:
