@@ -97,9 +97,29 @@ def _window(text: str) -> Window:
 
 
 def _parts(text: str) -> list[str]:
-    """Sentences and lines packed into parts of at most WINDOW_CHARS."""
+    """The whole of a short prompt; of a long one its first and its last lines by themselves, what is between packed.
+
+    A question that stands before or after a paste is not to be drowned by the line of the log beside it.
+    """
     if len(text) <= WINDOW_CHARS:
         return [text]
+    lines = "\n".join(line.rstrip() for line in text.splitlines())
+    first, rest = _edge(lines, str.partition)
+    tail, rest = _edge(rest, lambda text, mark: text.rpartition(mark)[::-1])
+    return [*first, *_packed(rest), *tail]
+
+
+def _edge(text: str, split: Callable[[str, str], tuple[str, str, str]]) -> tuple[list[str], str]:
+    """The paragraph, else the line at an end of a text, where it fits a window and says something; and the rest."""
+    for mark in ("\n\n", "\n"):
+        edge, found, rest = split(text, mark)
+        if found and len(edge) <= WINDOW_CHARS and has_content(edge):
+            return [edge.strip()], rest
+    return [], text
+
+
+def _packed(text: str) -> list[str]:
+    """Sentences and lines packed into parts of at most WINDOW_CHARS."""
     parts: list[str] = [""]
     for sentence in filter(None, map(str.strip, _BREAK.split(text))):
         for start in range(0, len(sentence), WINDOW_CHARS):
@@ -107,7 +127,7 @@ def _parts(text: str) -> list[str]:
             if len(parts[-1]) + len(piece) + 1 > WINDOW_CHARS:
                 parts.append("")
             parts[-1] = f"{parts[-1]}\n{piece}".lstrip()
-    return parts
+    return [part for part in parts if part]
 
 
 def _chosen(

@@ -103,9 +103,16 @@ def test_the_first_the_last_and_the_rarest_windows_are_read() -> None:
         return {term: 1 if term in {"inotify", "watcher"} else 90 if term == "log" else 0 for term in terms}
 
     windows = read_prompt(text, frequencies).windows
-    assert windows[0].text.startswith("Why does sync stop?")
-    assert windows[-1].text.endswith("Please look at the last lines.")
+    assert windows[0].text == "Why does sync stop?"
+    assert windows[-1].text == "Please look at the last lines."
     assert any("inotify" in window.text for window in windows[1:-1])
+
+
+def test_an_edge_that_says_nothing_is_no_window() -> None:
+    windows = read_prompt(
+        "ok\n" + "the deployment failed at step nine of the release\n" * 30 + "thanks!"
+    ).windows
+    assert all("deployment" in window.text for window in windows)
 
 
 def test_a_huge_paste_is_read_in_bounded_time() -> None:
