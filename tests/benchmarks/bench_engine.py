@@ -261,7 +261,8 @@ def big_vault(root: Path, notes: int) -> None:
             f"# Part {p}\n\nmemory{i} part{p} topic{(i * 7 + p) % 3000} {filler}" for p in range(9)
         )
         (folder / f"n{i}.md").write_text(
-            f"---\nid: mem_{i}\nname: Memory {i}\ndescription: about memory {i}\ntags: [t]\nstatus: active\n---\n{body}\n",
+            f"---\nid: mem_{i}\nname: Memory {i}\ndescription: about memory {i}\n"
+            f"tags: [t]\nstatus: active\n---\n{body}\n",
             encoding="utf-8",
         )
 
