@@ -132,11 +132,16 @@ class Engine:
         if hold:
             engine.access.try_become_writer()
         if watch:
+            engine.follow()
+        return engine
+
+    def follow(self) -> None:
+        """Follow changes and embed in the background until `close`; whoever subscribed before misses nothing."""
+        if self.background is None:
             from vaultmem.background import Background
 
-            engine.background = Background(engine)
-            engine.background.start()
-        return engine
+            self.background = Background(self)
+            self.background.start()
 
     def close(self) -> None:
         """Stop the background, close the caches, release the lock."""
@@ -245,7 +250,7 @@ class Engine:
             report,
             admitted=counts.admitted,
             unreadable=counts.unreadable,
-            embeddings_pending=counts.pending,
+            embeddings_pending=counts.pending if self.embedder is not None else 0,
             chunks_embedded=filled.chunks_embedded,
             chunks_reused=filled.chunks_reused,
             seconds=replace(report.seconds, dense=total - report.seconds.total, total=total),

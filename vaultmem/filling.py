@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING
 
 from vaultmem import integrity
 from vaultmem.caches import Caches, StoreName
-from vaultmem.calibration import Calibration, calibrate, calibration_key, shipped_calibration
+from vaultmem.calibration import (
+    Calibration,
+    calibrate,
+    calibration_key,
+    shipped_calibration,
+    shipped_name,
+)
 from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
+from vaultmem.data import read_bytes
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Phase, Progress
@@ -135,6 +142,9 @@ def fill_all(
         EmbedderError: the model cannot be loaded, or failed; what was done stays done.
         StoreError: a store cannot be written.
     """
+    with write() as caches:
+        if _is_filled(caches, embedder):
+            return Filled()
     calibration = _calibration_of(write, embedder)
     report = on_progress or (lambda _: None)
     for attempt in (1, 2):
@@ -150,6 +160,16 @@ def fill_all(
             with write() as caches:
                 caches.condemn(StoreName.DENSE)
     raise AssertionError("unreachable")
+
+
+def _is_filled(caches: Caches, embedder: Embedder) -> bool:
+    """Nothing is to be done; finding that out loads neither numpy nor the model."""
+    if caches.made_with(StoreName.DENSE) != dense_rules(embedder) or caches.catalog.counts().pending:
+        return False
+    if read_bytes(shipped_name(embedder.fingerprint)) is not None:
+        return True
+    vectors = caches.vectors
+    return vectors is not None and bool(vectors.get_calibration(calibration_key(embedder.fingerprint)))
 
 
 def _calibration_of(write: Callable[[], AbstractContextManager[Caches]], embedder: Embedder) -> Calibration:

@@ -313,7 +313,7 @@ def _model(engine: Engine, caches: Caches) -> Check:
     except EmbedderError as error:
         return Check("model", False, f"{error} {error.advice}".strip(), is_of_caches=False)
     pending = caches.catalog.counts().pending
-    waits = f"; {pending} notes wait for vectors" if pending else ""
+    waits = f"; notes without vectors: {pending}" if pending else ""
     detail = f"{engine.embedder.model} ({engine.embedder.engine}), {vector.shape[1]} dimensions{waits}"
     return Check("model", True, detail, is_of_caches=False)
 

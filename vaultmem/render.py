@@ -280,6 +280,11 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def waiting(notes: int) -> str:
+    """`1 note waits for vectors`, `2 notes wait for vectors`."""
+    return f"{count(notes, 'note')} {'waits' if notes == 1 else 'wait'} for vectors"
+
+
 def sync_text(report: SyncReport) -> str:
     """What a sync did, in a line or two."""
     changes = [
@@ -299,7 +304,7 @@ def sync_text(report: SyncReport) -> str:
     if report.chunks_embedded or report.chunks_reused:
         parts.append(f"{report.chunks_embedded} chunks embedded, {report.chunks_reused} reused")
     if report.embeddings_pending:
-        parts.append(f"{count(report.embeddings_pending, 'note')} wait for vectors")
+        parts.append(waiting(report.embeddings_pending))
     lines.append("; ".join(parts) + f" ({report.seconds.total:.2f} s)")
     return "\n".join(lines)
 
@@ -307,7 +312,7 @@ def sync_text(report: SyncReport) -> str:
 def status_text(status: EngineStatus) -> str:
     """What the caches hold and who writes, one fact a line."""
     dense, pending = status.dense, status.dense.pending
-    waiting = f", {count(pending, 'note')} wait for vectors" if pending else ""
+    rest = f", {waiting(pending)}" if pending else ""
     writer = f"process {status.writer.pid}" if status.writer.alive else "nobody at the moment"
     rows = [
         ("memory root", status.root),
@@ -319,7 +324,7 @@ def status_text(status: EngineStatus) -> str:
         ),
         ("diagnostics", ", ".join(f"{n} {code}" for code, n in status.diagnostics.items()) or "none"),
         ("words", f"{count(status.lexical.documents, 'note')}, {size(status.lexical.bytes)}"),
-        ("vectors", f"{count(dense.chunks, 'chunk')}, {size(dense.bytes)}{waiting}"),
+        ("vectors", f"{count(dense.chunks, 'chunk')}, {size(dense.bytes)}{rest}"),
         ("model", f"{dense.model or 'none'} ({dense.engine})" + (f": {dense.note}" if dense.note else "")),
         ("written by", writer),
         ("last scan", moment(status.last_scan_at) or "never"),
