@@ -53,16 +53,16 @@ class Access:
             return self._lock.is_held
 
     @contextmanager
-    def writer(self, timeout_s: float = LOCK_WAIT_S) -> Iterator[Caches]:
+    def writer(self, timeout_s: float | None = None) -> Iterator[Caches]:
         """The caches, for writing; re-entrant.
 
         Raises:
-            WriterBusyError: another process keeps the lock for longer than `timeout_s`.
+            WriterBusyError: another process keeps the lock for longer than `timeout_s` (None: LOCK_WAIT_S).
             StoreError: the state dir cannot be used.
         """
         with self._writing:
             self._check_usable()
-            self._lock.acquire(timeout_s)
+            self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
             self._depth += 1
             try:
                 yield self._opened_writer()

@@ -48,8 +48,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away; what is still buffered has nowhere to go.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        mute()
         return DONE
     except Exception as error:
         if options.debug:
@@ -61,6 +60,11 @@ def run(arguments: Sequence[str]) -> int:
             )
         )
         return CANNOT_WORK
+
+
+def mute() -> None:
+    """The reader of our output went away; what is still buffered has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(error: VaultmemError) -> None:

@@ -8,6 +8,7 @@ import json
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,9 @@ from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
+
+WRITER_LOOKED_FOR_S = 1.0
+"""How often a watcher beside another one looks whether it has become the writer, and so the one to ask."""
 
 Words = argparse.ArgumentParser
 Options = argparse.Namespace
@@ -63,21 +67,35 @@ def reindex(options: Options) -> int:
 
 
 def watch(options: Options) -> int:
-    """The worker in the foreground, until it is interrupted."""
+    """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
     from vaultmem.worker import Worker
 
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    with cli.open_engine(options, hold=True, watch=True) as engine:
-        show = _print_event if options.json else _narrate_event
-        engine.subscribe(show)
+    with cli.open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
+        engine.subscribe(_printer(ended) if options.json else _narrate_event)
         if not options.json:
             role = "" if engine.is_writer else f" (beside process {engine.access.writer_pid}, which writes)"
             cli.narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
-        with Worker(engine) if engine.is_writer else contextlib.nullcontext():
-            ended.wait()
+        engine.follow()
+        is_serving = False
+        while not ended.wait(0.0 if engine.is_writer and not is_serving else WRITER_LOOKED_FOR_S):
+            if engine.is_writer and not is_serving:  # from the start, or since another writer ended
+                serving.enter_context(Worker(engine))
+                is_serving = True
     return cli.DONE
+
+
+def _printer(ended: threading.Event) -> Callable[[Event], None]:
+    def show(event: Event) -> None:
+        try:
+            _print_event(event)
+        except BrokenPipeError:
+            cli.mute()
+            ended.set()
+
+    return show
 
 
 def _print_event(event: Event) -> None:
