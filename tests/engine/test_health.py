@@ -210,8 +210,8 @@ def test_repair_needs_the_lock(synced, monkeypatch):
     monkeypatch.setattr("vaultmem.access.LOCK_WAIT_S", 0.1)
     with synced.engine(hold=True), synced.engine() as beside:
         assert beside.doctor().healthy
-        with pytest.raises(WriterBusyError), beside.access.writer(timeout_s=0.1):
-            pass
+        with pytest.raises(WriterBusyError):
+            beside.doctor(repair=True)
 
 
 def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatch):
