@@ -122,7 +122,16 @@ def kept_calibration(caches: Caches, embedder: Embedder) -> Calibration | None:
         return shipped
     vectors = caches.vectors
     data = vectors.get_calibration(calibration_key(embedder.fingerprint)) if vectors else None
-    return Calibration.from_bytes(data) if data else None
+    try:
+        return Calibration.from_bytes(data) if data else None
+    except ValueError:  # damaged: as good as none
+        return None
+
+
+def forget_damaged_calibration(caches: Caches, embedder: Embedder) -> None:
+    """See to it that a calibration that is there, but cannot be read, is computed again."""
+    if caches.vectors is not None and kept_calibration(caches, embedder) is None:
+        caches.vectors.put_calibration(calibration_key(embedder.fingerprint), b"")
 
 
 def fill_all(

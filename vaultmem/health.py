@@ -201,6 +201,8 @@ def _repair(engine: Engine) -> None:
         dense = caches.dense
         if dense is not None and dense.count() and not dense.probe():
             caches.condemn(StoreName.DENSE)
+        if engine.embedder is not None:
+            filling.forget_damaged_calibration(caches, engine.embedder)
         with contextlib.suppress(EmbedderError):  # the check of the model will say so
             engine.sync(full=True)
         engine.maintain(caches, force=True)
@@ -321,9 +323,10 @@ def _model(engine: Engine, caches: Caches) -> Check:
 def _calibration(engine: Engine, caches: Caches) -> Check | None:
     if engine.embedder is None or not caches.generation(StoreName.DENSE):
         return None
-    ok = caches.made_with(StoreName.DENSE) == filling.dense_rules(engine.embedder)
-    detail = "belongs to the model" if ok else "belongs to another model: run `vaultmem sync`"
-    return Check("calibration", ok, detail)
+    if caches.made_with(StoreName.DENSE) != filling.dense_rules(engine.embedder):
+        return Check("calibration", False, "belongs to another model: run `vaultmem sync`")
+    ok = filling.kept_calibration(caches, engine.embedder) is not None
+    return Check("calibration", ok, "belongs to the model" if ok else "cannot be read")
 
 
 def _versions(_: Engine, __: Caches) -> Check:

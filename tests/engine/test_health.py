@@ -324,6 +324,14 @@ def record_other_bytes(world) -> None:
     with_caches(world, act)
 
 
+def damage_calibration(world) -> None:
+    def act(caches: Caches) -> None:
+        caches.vectors._connection.execute("UPDATE calibrations SET value = x'00'")
+        caches.vectors._connection.commit()
+
+    with_caches(world, act)
+
+
 def tear(world, pattern: str) -> None:
     for file in world.state_dir.glob(pattern):
         file.write_bytes(b"{")
@@ -344,6 +352,7 @@ DAMAGES: dict[str, tuple[Callable[..., None], set[str]]] = {
         record_other_bytes,
         {"notes_on_record", "lexical_agrees"},
     ),
+    "the calibration is damaged": (damage_calibration, {"calibration"}),
     "the lexical store is torn": (lambda world: tear(world, "lexical-*/meta.json"), {"lexical_agrees"}),
     "the dense store is torn": (
         lambda world: tear(world, "dense-*/store.json"),
