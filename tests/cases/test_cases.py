@@ -1,6 +1,6 @@
 """Every failing input from a real bug report, through the command line: its right outcome, compared key by key.
 
-`data/CASES.md` tells where each comes from. What the runner cannot drive has a test elsewhere; `ELSEWHERE` names it.
+`data/CASES.md` tells where each comes from. What the runner cannot drive is in `test_by_hand.py` or with the surfaces.
 """
 
 from __future__ import annotations
