@@ -59,7 +59,8 @@ class _Turn:
     mode: WatcherMode | None = None
     scan_at: float = 0.0
     lock_at: float = 0.0
-    data: tuple[int, int] = (0, 0)
+    data: tuple[int, int] | None = None
+    """What a reader last saw of the caches' state; None when there were none."""
 
 
 class Background:
@@ -77,7 +78,7 @@ class Background:
             threading.Thread(target=self._follow, name="vaultmem-sync", daemon=True),
             threading.Thread(target=self._embed, name="vaultmem-embed", daemon=True),
         )
-        self._turn = _Turn(is_writer=engine.access.is_writer)
+        self._turn = _Turn(engine.access.is_writer, data=_state_of_data(engine))
         self._failures: dict[str, str] = {}
         self._second_look: dict[str, float] = {}
         self._changes = 0
@@ -205,15 +206,12 @@ class Background:
             self._engine.maintain(caches, changed=self._changes)
             self._changes = 0
 
-    def _notice_commits(self, seen: tuple[int, int]) -> tuple[int, int]:
-        """A reader tells its subscribers that the writer has committed something."""
-        try:
-            with self._engine.access.reader() as caches:
-                state = caches.catalog.state_of_data
-        except StoreError:
+    def _notice_commits(self, seen: tuple[int, int] | None) -> tuple[int, int] | None:
+        """A reader tells its subscribers that the writer has committed something since they could first ask."""
+        state = _state_of_data(self._engine)
+        if state is None or state == seen:
             return seen
-        if state != seen and seen != (0, 0):
-            self._engine.hub.tell(CachesChanged(utc_now()))
+        self._engine.hub.tell(CachesChanged(utc_now()))
         return state
 
     # --- embedding
@@ -311,6 +309,14 @@ class Background:
                 own.catalog.set_meta("worker", text)
         except (WriterBusyError, StoreError):
             pass
+
+
+def _state_of_data(engine: Engine) -> tuple[int, int] | None:
+    try:
+        with engine.access.reader() as caches:
+            return caches.catalog.state_of_data
+    except StoreError:
+        return None
 
 
 def _unexpected(error: Exception) -> EngineError:

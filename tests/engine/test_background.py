@@ -449,12 +449,13 @@ def test_a_reader_becomes_the_writer_when_the_lock_is_free_and_begins_with_a_loo
         assert [(e.is_writer, e.pid) for e in watched.told(LockChanged)] == [(True, None)]
 
 
-def test_a_reader_is_told_when_the_writer_has_committed(world, monkeypatch):
+@pytest.mark.parametrize("has_caches", [True, False])
+def test_a_reader_is_told_when_the_writer_has_committed(world, monkeypatch, has_caches):
     monkeypatch.setattr(background, "BEAT_S", 0.02)
     with Engine.open(world.root, world.state_dir, "none", hold=True) as writer:
-        writer.sync()
+        if has_caches:
+            writer.sync()
         with following(world, ready=False) as watched:
-            wait_until(lambda: watched.told(WatcherChanged))
             world.note("a.md", "a")
             writer.sync()
             wait_until(lambda: watched.told(CachesChanged))
