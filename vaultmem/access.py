@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vaultmem.caches import Caches
-from vaultmem.errors import EngineError
+from vaultmem.errors import EngineError, WriterBusyError
 from vaultmem.lock import WriterLock, holder
 
 LOCK_WAIT_S = 5.0
 """How long a command waits for another writer."""
+
+TURN_WAIT_S = 0.2
+"""Another thread's turn is short but for a large sync: whoever is in a hurry waits this long for it."""
 
 
 class Access:
@@ -25,7 +28,7 @@ class Access:
     def __init__(self, state_dir: Path, *, hold: bool) -> None:
         self.state_dir = state_dir
         self._keeps_lock = hold
-        self._depth = 0
+        self._users = 0
         self._is_closed = False
         self._process = os.getpid()
         self._lock = WriterLock(state_dir / "writer.lock")
@@ -54,21 +57,45 @@ class Access:
 
     @contextmanager
     def writer(self, timeout_s: float | None = None) -> Iterator[Caches]:
-        """The caches, for writing; re-entrant.
+        """The caches, for writing; re-entrant. Other threads of this process wait meanwhile.
 
         Raises:
-            WriterBusyError: another process keeps the lock for longer than `timeout_s` (None: LOCK_WAIT_S).
+            WriterBusyError: another process keeps the lock for longer than `timeout_s` (None: LOCK_WAIT_S), or
+                another thread is at it for longer than that (None: never).
             StoreError: the state dir cannot be used.
         """
-        with self._writing:
-            self._check_usable()
-            self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
-            self._depth += 1
-            try:
-                yield self._opened_writer()
-            finally:
-                self._depth -= 1
-                if not (self._depth or self._keeps_lock):
+        with self._turn(timeout_s), self._lock_held(timeout_s):
+            yield self._opened_writer()
+
+    @contextmanager
+    def holding(self, timeout_s: float | None = None) -> Iterator[None]:
+        """Keep the lock over several uses of `writer`, between which other threads have their turns. Raises as it."""
+        with ExitStack() as stack:
+            with self._turn(timeout_s):
+                stack.enter_context(self._lock_held(timeout_s))
+            yield
+
+    @contextmanager
+    def _turn(self, timeout_s: float | None) -> Iterator[None]:
+        wait_s = -1 if timeout_s is None else max(timeout_s, TURN_WAIT_S)
+        if not self._writing.acquire(timeout=wait_s):
+            raise WriterBusyError("this process is in the middle of a sync", pid=os.getpid())
+        try:
+            yield
+        finally:
+            self._writing.release()
+
+    @contextmanager
+    def _lock_held(self, timeout_s: float | None) -> Iterator[None]:
+        self._check_usable()
+        self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
+        self._users += 1
+        try:
+            yield
+        finally:
+            with self._writing:
+                self._users -= 1
+                if not (self._users or self._keeps_lock):
                     self._let_go()
 
     def _opened_writer(self) -> Caches:

@@ -290,7 +290,6 @@ class Background:
         now = time.monotonic()
         if self._published[0] == state and now - self._published[1] < PUBLISH_S:
             return
-        self._published = state, now
         progress = self.progress
         text = json.dumps(
             {
@@ -307,6 +306,7 @@ class Background:
         try:
             with self._engine.access.writer(timeout_s=0.0) as own, own.catalog.transaction():
                 own.catalog.set_meta("worker", text)
+            self._published = state, now
         except (WriterBusyError, StoreError):
             pass
 

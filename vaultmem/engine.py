@@ -174,17 +174,17 @@ class Engine:
         WriterBusyError, StoreError, EmbedderError.
         """
         started = time.perf_counter()
-        with self.access.writer() as caches:
-            outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
-            if outcome.unsettled:
-                outcome = self._look_twice(caches, outcome)
-            filled = filling.Filled()
-            if embed and self.embedder is not None:
-                filled = self.fill(progress=progress)
-            self.maintain(caches, changed=outcome.report.changed + filled.notes)
-            report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
-            if report.changed or report.chunks_embedded:
-                self.tell(SyncFinished(utc_now(), report), caches)
+        with self.access.holding():
+            with self.access.writer() as caches:
+                outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
+                if outcome.unsettled:
+                    outcome = self._look_twice(caches, outcome)
+            filled = self.fill(progress=progress) if embed else filling.Filled()
+            with self.access.writer() as caches:
+                self.maintain(caches, changed=outcome.report.changed + filled.notes)
+                report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
+                if report.changed or report.chunks_embedded:
+                    self.tell(SyncFinished(utc_now(), report), caches)
         return report
 
     def sync_lexical(
@@ -227,7 +227,9 @@ class Engine:
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[Progress], None] | None = None,
     ) -> filling.Filled:
-        """Embed what is pending; one thread at a time. The caller's process holds the lock."""
+        """Embed what is pending; one thread at a time. The caller's process holds the lock, but no turn of `writer`:
+        another thread that is embedding needs it to come to its end.
+        """
         if self.embedder is None:
             return filling.Filled()
         with self._filling:
@@ -272,9 +274,10 @@ class Engine:
 
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Build both stores again beside the live ones; vectors are reused by text."""
-        with self.access.writer() as caches:
-            for store in StoreName:
-                caches.outdate(store)
+        with self.access.holding():
+            with self.access.writer() as caches:
+                for store in StoreName:
+                    caches.outdate(store)
             return self.sync(progress=progress)
 
     # --- asking
@@ -294,16 +297,31 @@ class Engine:
                 is_usable = caches.generation(StoreName.LEXICAL) > 0
         except StoreError:
             overlay, is_usable = Overlay(), False
-        if overlay.has_work or not is_usable:
-            try:
-                with self.access.writer(timeout_s=0.0) as caches:
-                    self.sync_lexical(
-                        caches, deadline=None if not is_usable else time.monotonic() + QUICK_LOOK_S
-                    )
-                overlay = Overlay()
-            except WriterBusyError:
-                pass
+        if (overlay.has_work or not is_usable) and self._sync_quickly(is_usable):
+            overlay = Overlay()
         self._looked_at, self._overlay = now, overlay
+
+    def _sync_quickly(self, is_usable: bool) -> bool:
+        """Sync lexically before an answer, if nobody else is at it; whether it was done.
+
+        Caches that answer but cannot be written are told of and go on answering; without any it takes its time.
+        """
+        deadline = time.monotonic() + QUICK_LOOK_S if is_usable else None
+        try:
+            with self.access.writer(timeout_s=0.0) as caches:
+                report = self.sync_lexical(caches, deadline=deadline).report
+                if report.changed:
+                    self.tell(SyncFinished(utc_now(), self.complete(caches, report)), caches)
+        except WriterBusyError:
+            return False
+        except StoreError as error:
+            if not is_usable:
+                raise
+            self.tell(EngineFailed(utc_now(), str(error), error.advice))
+            return False
+        if report.changed and self.background is not None:
+            self.background.wake()
+        return True
 
     @property
     def is_writer(self) -> bool:

@@ -192,20 +192,26 @@ def _guarded(engine: Engine, name: str, check: CheckOf) -> Check | None:
 
 def _repair(engine: Engine) -> None:
     """Take back the word for whatever is wrong in the stores, begin anew what cannot be read, and sync everything."""
-    with engine.access.writer() as caches:
-        if not caches.catalog.is_sound():
-            caches.replace_catalog()
-        for store in integrity.unreadable_stores(caches):
-            caches.condemn(store)
-        integrity.sweep(caches)
-        dense = caches.dense
-        if dense is not None and dense.count() and not dense.probe():
-            caches.condemn(StoreName.DENSE)
-        if engine.embedder is not None:
-            filling.forget_damaged_calibration(caches, engine.embedder)
+    with engine.access.holding():
+        with engine.access.writer() as caches:
+            _take_back(engine, caches)
         with contextlib.suppress(EmbedderError):  # the check of the model will say so
             engine.sync(full=True)
-        engine.maintain(caches, force=True)
+        with engine.access.writer() as caches:
+            engine.maintain(caches, force=True)
+
+
+def _take_back(engine: Engine, caches: Caches) -> None:
+    if not caches.catalog.is_sound():
+        caches.replace_catalog()
+    for store in integrity.unreadable_stores(caches):
+        caches.condemn(store)
+    integrity.sweep(caches)
+    dense = caches.dense
+    if dense is not None and dense.count() and not dense.probe():
+        caches.condemn(StoreName.DENSE)
+    if engine.embedder is not None:
+        filling.forget_damaged_calibration(caches, engine.embedder)
 
 
 def _root(engine: Engine, _: Caches) -> Check:

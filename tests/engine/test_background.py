@@ -507,6 +507,45 @@ def test_words_answer_while_vectors_are_still_being_made(world):
         assert "n3" in [hint.id for hint in recall.hints]
 
 
+def test_a_sync_that_is_asked_for_while_vectors_are_made_comes_to_its_end(world):
+    world.sync()  # calibrates
+    world.embedder.delay_s = 0.02
+    for n in range(30):
+        world.note(f"{n}.md", f"n{n}", f"alpha {n}\n")
+    with following(world, embedder=world.embedder, ready=False) as watched:
+        wait_until(lambda: watched.told(EmbeddingProgress))
+        assert watched.engine.sync().embeddings_pending == 0
+
+
+def test_questions_and_edits_do_not_wait_for_a_sync_in_another_thread(world, monkeypatch):
+    monkeypatch.setattr("vaultmem.engine.WRITER_CATCHES_UP_S", 0.05)
+    world.note("a.md", "a", "alpha\n")
+    with Engine.open(
+        config=Config(world.root, world.state_dir, dirty_check_s=0.0), embedder="none"
+    ) as engine:
+        engine.sync()
+        begun, ending = threading.Event(), threading.Event()
+
+        def keep_a_turn() -> None:
+            with engine.access.writer():
+                begun.set()
+                ending.wait(30)
+
+        thread = threading.Thread(target=keep_a_turn)
+        thread.start()
+        try:
+            assert begun.wait(10)
+            world.note("b.md", "b", "beta\n")
+            assert [h.id for h in engine.recall("alpha", min_score=0.0).hints] == ["a"]
+            assert engine.freshness.stale_notes == 1
+            assert engine.open_memory("b").path == "b.md"
+            assert engine.set_status("a", Status.DEPRECATED).changed
+        finally:
+            ending.set()
+            thread.join()
+        assert [note.path for note in engine.notes()] == ["a.md", "b.md"]
+
+
 def test_an_edit_of_the_background_engine_is_embedded_without_waiting_for_a_scan(world):
     world.note("a.md", "a")
     with following(world, embedder=world.embedder) as watched:

@@ -655,6 +655,32 @@ def test_each_answer_knows_of_the_last_change(world, engine):
     assert [note.path for note in engine.notes()] == ["b.md"]
 
 
+def test_what_a_look_before_an_answer_found_is_told(world, engine):
+    engine.sync()
+    events = []
+    engine.subscribe(events.append)
+    world.note("a.md", "a")
+    engine.notes()
+    engine.notes()
+    assert [event.report.paths for event in events if isinstance(event, SyncFinished)] == [("a.md",)]
+
+
+def test_caches_that_cannot_be_written_go_on_answering(world, engine, monkeypatch):
+    world.note("a.md", "a", "alpha\n")
+    engine.sync()
+    events = []
+    engine.subscribe(events.append)
+
+    def full(*_, **__):
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(engine, "sync_lexical", full)
+    world.note("b.md", "b", "beta\n")
+    assert hinted(engine, "alpha") == ["a"]
+    assert engine.open_memory("b").path == "b.md"
+    assert "the disk is full" in [event.message for event in events if isinstance(event, EngineFailed)]
+
+
 @pytest.mark.parametrize("read_first", [0, 1, 2])
 def test_a_look_that_runs_out_of_time_makes_no_false_conflict_and_loses_nothing(
     world, engine, monkeypatch, read_first
