@@ -57,6 +57,11 @@ class Nearest:
 
     def copies(self, key: str) -> tuple[NoteCopy, ...]:
         """The notes that carry one id."""
+        if self._is_unindexed():
+            from vaultmem.unindexed import copies_unindexed
+
+            if found := copies_unindexed(self._config.root, key):
+                return found
         return self._read(lambda memories: memories.copies(key))
 
     def save(

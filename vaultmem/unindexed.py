@@ -14,7 +14,7 @@ from vaultmem import ripgrep
 from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
 from vaultmem.notes import Note, Status
 from vaultmem.vault import Vault
-from vaultmem.views import OpenedMemory, SearchMatch, SearchResult
+from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 
 ID_LINES_LIMIT = 500
 ID_LIMIT_CHARS = 128
@@ -36,6 +36,14 @@ def open_unindexed(root: Path, key: str) -> OpenedMemory:
     from vaultmem.answers import read_memory
 
     return read_memory(vault, paths[0])
+
+
+def copies_unindexed(root: Path, key: str) -> tuple[NoteCopy, ...]:
+    """The notes that carry one id, with what tells them apart."""
+    from vaultmem.answers import copies
+
+    vault, key = Vault(root), key.strip()
+    return copies(vault, sorted(_notes_by_id(vault, [key]).get(key, [])))
 
 
 def search_unindexed(root: Path, pattern: str, *, limit: int, fixed: bool = False) -> SearchResult:
