@@ -201,8 +201,9 @@ def _passages(
     current = [row for row in sources.dense.rows(rows) if _counts_for(row, rows)]
     if not current:
         return found
-    # In doubles: in singles the last digit depends on the order of the rows, and so on the history of the notes.
-    cosines = np.stack([row.vector for row in current], dtype=np.float64) @ vectors.T.astype(np.float64)
+    # Row by row: a matrix product rounds by where a row stands, and so by the history of the notes.
+    matrix = np.stack([row.vector for row in current])
+    cosines = np.stack([(matrix * vector).sum(axis=1) for vector in vectors], axis=1)
     alike = sources.calibration.likenesses(
         cosines, [window.language for window in prompt.windows], [row.lang for row in current]
     )
