@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,8 +41,3 @@ class History:
     def take_redo(self) -> Change | None:
         """The change to do again next; it leaves the history until it is known what became of it."""
         return self.undone.pop() if self.undone else None
-
-
-def reversed_edit(edited: Edited) -> Edited:
-    """The edit that leads from what `edited` left to what was there before it."""
-    return replace(edited, before=edited.after, after=edited.before)

@@ -16,7 +16,7 @@ from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.dialogs.told import ToldDialog
 from tui.formatting import counted, plain
-from tui.history import Change, reversed_edit
+from tui.history import Change
 from tui.messages import Adopt, Changed, EditTags, MoveToTrash, Redone, SetStatus, Undone, WriteDescription
 from vaultmem.views import Edited, NoteView, Trashed
 
@@ -84,12 +84,12 @@ def carry_out(app: VaultmemApp, what: str, edits: Sequence[Edited]) -> None:
     """Write planned edits, each only if its file still is what it was planned on."""
     if edits:
         by_path = {edit.path: edit for edit in edits}
-        _change(app, what, list(by_path), lambda engine, path: _apply(engine, by_path[path]))
+        _change(app, what, list(by_path), lambda engine, path: _apply(engine, by_path[path], what))
 
 
-def _apply(engine: Engine, edit: Edited) -> Edited:
-    """Write exactly the bytes that were shown: the way back from the reversed edit, which checks the file first."""
-    engine.undo(reversed_edit(edit))
+def _apply(engine: Engine, edit: Edited, what: str) -> Edited:
+    """Write exactly the bytes that were shown, if the file is still the one they were shown for."""
+    engine.apply(edit, what)
     return edit
 
 
@@ -199,7 +199,7 @@ def redo(app: VaultmemApp) -> None:
 
 def _redo(change: Change, engine: Engine) -> tuple[Change, Refusals]:
     by_path = {edit.path: edit for edit in change.edits}
-    done, refused = for_each(by_path, lambda path: _apply(engine, by_path[path]))
+    done, refused = for_each(by_path, lambda path: _apply(engine, by_path[path], "redo"))
     return Change(change.what, tuple(done)), refused
 
 

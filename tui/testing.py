@@ -303,6 +303,13 @@ class FakeEngine:
             if tags != self._parsed()[path].tags
         )
 
+    def apply(self, edited: Edited, what: str) -> None:
+        """Write what was shown."""
+        self._called("apply")
+        if self._data(edited.path) != edited.before:
+            raise ConcurrentChangeError(f"{edited.path} changed since", advice="Look at it first.")
+        self._write(edited.path, edited.after, what)
+
     def undo(self, edited: Edited) -> None:
         """Put the bytes back."""
         self._called("undo")

@@ -22,6 +22,8 @@ from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
+    from vaultmem.recall import Recall
+    from vaultmem.worker_client import Memories
 
 WRITER_LOOKED_FOR_S = 1.0
 """How often a watcher beside another one looks whether it has become the writer, and so the one to ask."""
@@ -194,13 +196,15 @@ def recall(options: Options) -> int:
 
     query = cli.read_stdin() if options.query == "-" else options.query
     config = cli.config_of(options)
-    with _asking(options) as engine:
-        found = engine.recall(
+    found = _asked(
+        options,
+        lambda memories: memories.recall(
             query,
             limit=config.hint_limit if options.limit is None else options.limit,
             min_score=config.min_score if options.min_score is None else options.min_score,
             project=options.project,
-        )
+        ),
+    )
     if found.trouble and not options.json:
         cli.narrate(f"recall uses words alone: {found.trouble}")
     if options.json:
@@ -210,18 +214,16 @@ def recall(options: Options) -> int:
     return cli.DONE
 
 
-@contextlib.contextmanager
-def _asking(options: Options) -> Any:
-    """A worker that is there anyway, else an engine of one's own."""
-    from vaultmem.worker import WorkerClient
+def _asked(options: Options, ask: Callable[[Memories], Recall]) -> Recall:
+    """The answer of a worker that is there anyway, else of an engine of one's own."""
+    from vaultmem.worker_client import WorkerClient
 
     client = None if options.engine else WorkerClient.connect(cli.config_of(options))
     if client is not None:
-        with contextlib.closing(client):
-            yield client
-    else:
-        with cli.open_engine(options) as engine:
-            yield engine
+        with contextlib.suppress(OSError):  # it died while it was asked, or is too slow
+            return ask(client)
+    with cli.open_engine(options) as engine:
+        return ask(engine)
 
 
 def _recall_words(words: Words) -> None:

@@ -70,6 +70,10 @@ class Editor:
         self._vault.replace(path, before, after)
         self._follow(path, what)
 
+    def apply(self, edited: Edited, what: str) -> None:
+        """Write what a dry run showed. Raises ConcurrentChangeError when the note changed since it was shown."""
+        self._write(edited.path, edited.before, edited.after, what)
+
     def undo(self, edited: Edited) -> None:
         """Put back the bytes from before an edit. Raises ConcurrentChangeError when the note changed since."""
         self._write(edited.path, edited.after, edited.before, "undo")

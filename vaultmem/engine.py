@@ -66,6 +66,9 @@ NS_PER_S = 1_000_000_000
 WRITER_CATCHES_UP_S = 2.0
 """How long a save waits for another writer to index it."""
 
+SIMILAR_BY_WORDS = 0.6
+"""The same where there are no vectors: an identical memory scores about 0.7 by words alone."""
+
 SIMILAR_SCORE = 0.85
 """A memory that scores this much for a new one's name and description says nearly the same."""
 
@@ -532,6 +535,10 @@ class Engine:
         """Rename a tag and its children in every note that has them, or merge it with another."""
         return self._editor.rename_tag(self._rows(), old, new, dry_run=dry_run)
 
+    def apply(self, edited: Edited, what: str) -> None:
+        """Write exactly what a dry run showed, while the note is still the one that it was shown for."""
+        self._editor.apply(edited, what)
+
     def undo(self, edited: Edited) -> None:
         """Put back the bytes from before an edit, while the note still holds what the edit left."""
         self._editor.undo(edited)
@@ -565,10 +572,11 @@ class Engine:
     def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:
         """Ids of other memories that say nearly the same."""
         try:
-            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_SCORE)
+            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_BY_WORDS)
         except (RootMissingError, StoreError):
             return ()
-        return tuple(hint.id for hint in found.hints if hint.id != memory.id)
+        bar = SIMILAR_BY_WORDS if found.mode == "lexical" else SIMILAR_SCORE
+        return tuple(hint.id for hint in found.hints if hint.id != memory.id and hint.score >= bar)
 
     def _after_write(self, path: str, what: str) -> None:
         """Let the caches follow at once, here or in the process that writes them.

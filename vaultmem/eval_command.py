@@ -55,6 +55,11 @@ def _measured(options: Options) -> Evaluation:
     golden = read_golden(Path(options.golden))
     with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
         config = engine.config
+        pending = engine.status().dense.pending
+        if pending:
+            cli.narrate(
+                f"{pending} notes wait for vectors and are found by words alone: run `vaultmem sync` first"
+            )
         min_score = config.min_score if options.min_score is None else options.min_score
         return measure(engine, golden, min_score=min_score, hint_limit=config.hint_limit, progress=line.show)
 

@@ -62,7 +62,7 @@ def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
     state, message = worker.get("state", "idle"), worker.get("message", "")
     if scanned is None and state == "idle":
         state, message = "never_synced", "Run `vaultmem sync`."
-    broken = integrity.unreadable_stores(caches)
+    broken = integrity.unreadable_stores(caches, by_stamp=True)
     if broken:
         state, message = "degraded", f"cannot read the {' and '.join(broken)} store; run `vaultmem sync`"
     return EngineStatus(
@@ -107,7 +107,7 @@ def _dense_status(engine: Engine, caches: Caches, broken: list[StoreName], pendi
     return DenseStatus(
         engine=chosen.engine,
         model=chosen.model,
-        chunks=int(caches.catalog.meta("dense_rows") or 0) if store is None else store.count(),
+        chunks=caches.catalog.embedded_chunks() if store is not None else 0,
         pending=pending,
         bytes=store.size_bytes() if store else 0,
         note=note,

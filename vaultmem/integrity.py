@@ -62,13 +62,16 @@ def _is_usable(caches: Caches, lexical_rules: str) -> bool:
         return False
 
 
-def unreadable_stores(caches: Caches) -> list[StoreName]:
-    """The stores that cannot be read at all."""
+def unreadable_stores(caches: Caches, *, by_stamp: bool = False) -> list[StoreName]:
+    """The stores that cannot be read at all.
+
+    `by_stamp` only asks whether each is a store of this version, which loads neither back end.
+    """
     broken = []
     for store in StoreName:
         try:
             opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
-            if opened is not None:
+            if opened is not None and not by_stamp:
                 opened.count()
         except StoreError:
             broken.append(store)

@@ -171,6 +171,7 @@ def signals_json(signals: Signals) -> Json:
                 "line_start": chunk.line_start,
                 "line_end": chunk.line_end,
                 "cosine": round(chunk.cosine, 6),
+                "likeness": round(chunk.likeness, 6),
                 "weight": round(chunk.weight, 6),
             }
             for chunk in signals.chunks
@@ -388,7 +389,7 @@ def explained(candidate: Candidate) -> list[str]:
     parts = [f"{name} {value:.3f}" for name, value in _numbers(signals).items()]
     lines = ["", head, "      " + " · ".join(parts)]
     lines += [
-        f"      {chunk.weight:.2f} × {chunk.cosine:.3f}  lines {chunk.line_start}–{chunk.line_end}"
+        f"      {chunk.weight:.2f} × {chunk.likeness:.3f}  lines {chunk.line_start}–{chunk.line_end}"
         f"  {harmless(chunk.text)[:80]}"
         for chunk in signals.chunks
     ]
@@ -401,8 +402,8 @@ def _numbers(signals: Signals) -> Mapping[str, float]:
     named = {
         "dense": signals.dense,
         "bm25": signals.bm25,
-        "metadata cosine": signals.dense_metadata,
-        "body cosine": signals.dense_body,
+        "metadata likeness": signals.dense_metadata,
+        "body likeness": signals.dense_body,
         **signals.bonus,
     }
     return {name: value for name, value in named.items() if value is not None}

@@ -116,8 +116,8 @@ class ChunkSignal:
 class Signals:
     """The parts of a score. `dense` and `bm25` are calibrated; None means that the signal was not to be had.
 
-    `dense_metadata` and `dense_body` are centred cosines, 0..1; `terms` are the query's terms found in the
-    note.
+    `dense_metadata` and `dense_body` are likenesses: 0 is what strangers have, 1 a typical hit, and more is more;
+    `dense_body` is the sum of its chunks' likenesses by weight. `terms` are the query's terms found in the note.
     """
 
     dense_metadata: float | None = None

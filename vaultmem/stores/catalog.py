@@ -313,6 +313,15 @@ class Catalog:
         with _as_store_error(self._path):
             return dict(self._connection.execute("SELECT note_key, count(*) FROM chunks GROUP BY note_key"))
 
+    def embedded_chunks(self) -> int:
+        """How many texts, metadata included, have a vector in the dense store by this ledger."""
+        sql = (
+            "SELECT count(*) FROM chunks JOIN notes USING (note_key)"
+            " WHERE id IS NOT NULL AND dense_digest = digest"
+        )
+        with _as_store_error(self._path):
+            return int(self._connection.execute(sql).fetchone()[0])
+
     def admitted_count(self) -> int:
         """How many notes may be hinted; remembered until something is committed."""
         state = self.state_of_data
