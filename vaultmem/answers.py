@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from vaultmem import filling
 from vaultmem.caches import Caches, StoreName
 from vaultmem.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.embed import Embedder
@@ -221,6 +220,8 @@ def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Emb
     """What recall reads: the signals that exist for this model now."""
     check = hint_check(caches.catalog, vault, overlay)
     memories = OverlaidMemories(caches.catalog, overlay)
+    from vaultmem import filling  # what it takes to embed is no business of those who only read
+
     if embedder is None or caches.made_with(StoreName.DENSE) != filling.dense_rules(embedder):
         return Sources(memories, caches.lexical, check_hint=check)
     calibration = filling.kept_calibration(caches, embedder)

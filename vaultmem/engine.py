@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from vaultmem import answers, authoring, filling, integrity, journal
+from vaultmem import answers, authoring, integrity, journal
 from vaultmem.access import Access
 from vaultmem.caches import Caches, StoreName
 from vaultmem.config import Config
@@ -30,12 +30,12 @@ from vaultmem.errors import (
     StoreError,
     WriterBusyError,
 )
-from vaultmem.events import EngineFailed, Event, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.hub import Hub, utc_now
 from vaultmem.notes import Status
 from vaultmem.overlay import Overlay, look
 from vaultmem.stores.catalog import NoteRow
-from vaultmem.sync import Outcome, sync
+from vaultmem.stores.vectors import VECTORS_KEPT_S
 from vaultmem.vault import FileStat, Vault
 from vaultmem.views import (
     DoctorReport,
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from vaultmem.background import Background
     from vaultmem.diagnostics import Diagnostic
     from vaultmem.recall import Recall
+    from vaultmem.sync import Outcome
 
 QUICK_LOOK_S = 0.2
 """How long the look at the files before an answer may read notes."""
@@ -182,7 +183,7 @@ class Engine:
                 outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
                 if outcome.unsettled:
                     outcome = self._look_twice(caches, outcome)
-            filled = self.fill(progress=progress) if embed else filling.Filled()
+            filled = self.fill(progress=progress) if embed else Filled()
             with self.access.writer() as caches:
                 self.maintain(caches, changed=outcome.report.changed + filled.notes)
                 report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
@@ -200,6 +201,8 @@ class Engine:
         progress: Callable[[Progress], None] | None = None,
     ) -> Outcome:
         """Bring the catalog and the lexical store up to date; a broken store is rebuilt on the way."""
+        from vaultmem.sync import sync  # what only looks does without
+
         try:
             outcome = sync(
                 caches, self.vault, scope=paths, full=full, deadline=deadline, on_progress=progress
@@ -213,6 +216,8 @@ class Engine:
 
     def _look_twice(self, caches: Caches, first: Outcome) -> Outcome:
         """Look again at notes that seemed half-written; whoever asked for this sync waits for the truth."""
+        from vaultmem.sync import sync
+
         time.sleep(UNSETTLED_WAIT_S)
         again = sync(
             caches, self.vault, scope=first.unsettled, settle_ns=int(UNSETTLED_WAIT_S * NS_PER_S)
@@ -229,14 +234,16 @@ class Engine:
         *,
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[Progress], None] | None = None,
-    ) -> filling.Filled:
+    ) -> Filled:
         """Embed what is pending; one thread at a time. The caller's process holds the lock, but no turn of `writer`:
         another thread that is embedding needs it to come to its end.
         """
         if self.embedder is None:
-            return filling.Filled()
+            return Filled()
+        from vaultmem.filling import fill_all
+
         with self._filling:
-            return filling.fill_all(
+            return fill_all(
                 self.access.writer, self.vault, self.embedder, should_stop=should_stop, on_progress=progress
             )
 
@@ -244,12 +251,12 @@ class Engine:
         self,
         caches: Caches,
         report: SyncReport | None,
-        filled: filling.Filled | None = None,
+        filled: Filled | None = None,
         total_s: float | None = None,
     ) -> SyncReport:
         """A report with the counts as they are now, and what was embedded."""
         counts = caches.catalog.counts()
-        report, filled = report or SyncReport(), filled or filling.Filled()
+        report, filled = report or SyncReport(), filled or Filled()
         total = report.seconds.total if total_s is None else total_s
         return replace(
             report,
@@ -273,7 +280,7 @@ class Engine:
             if store is not None:
                 store.maintain(force=force)
         if caches.vectors is not None:
-            caches.vectors.prune(time.time() - filling.VECTORS_KEPT_S)
+            caches.vectors.prune(time.time() - VECTORS_KEPT_S)
 
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Build both stores again beside the live ones; vectors are reused by text."""

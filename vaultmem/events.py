@@ -49,6 +49,15 @@ class SyncSeconds:
     total: float = 0.0
 
 
+@dataclass(slots=True)
+class Filled:
+    """What a pass did so far."""
+
+    notes: int = 0
+    chunks_embedded: int = 0
+    chunks_reused: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class NoteFailure:
     """One note that could not be synced; the others were."""

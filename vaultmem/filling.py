@@ -25,11 +25,12 @@ from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.data import read_bytes
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
-from vaultmem.events import Phase, Progress
+from vaultmem.events import Filled, Phase, Progress
 from vaultmem.languages import language
+from vaultmem.reading import read_note
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
-from vaultmem.sync import PARSER, read_note
+from vaultmem.sync import PARSER
 from vaultmem.vault import Vault
 
 if TYPE_CHECKING:
@@ -38,11 +39,8 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-ROUND_S = 1.0
+ROUND_S = 2.0
 """How much embedding happens between two swaps: an edit made meanwhile waits no longer than this."""
-
-VECTORS_KEPT_S = 30 * 86_400
-"""A vector whose text no note has had for this long is dropped."""
 
 TEXTS_PER_CALL = 8
 """Texts embedded at once: small enough for a query to slip in between, large enough for the engine to batch."""
@@ -50,15 +48,6 @@ TEXTS_PER_CALL = 8
 FIRST_ROUND_TEXTS = 8
 MOST_ROUND_TEXTS = 512
 NOTES_PER_ROUND = 256
-
-
-@dataclass(slots=True)
-class Filled:
-    """What a pass did so far."""
-
-    notes: int = 0
-    chunks_embedded: int = 0
-    chunks_reused: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from vaultmem.changes import Reading, compare, plan_changes
 from vaultmem.notes import Note
+from vaultmem.reading import hold_back_half_written, read_note
 from vaultmem.stores.catalog import Catalog, NoteRow
-from vaultmem.sync import hold_back_half_written, read_note
 from vaultmem.vault import Vault
 
 

@@ -14,31 +14,26 @@ from dataclasses import dataclass, replace
 from vaultmem import integrity
 from vaultmem.caches import Caches, StoreName
 from vaultmem.changes import (
-    NO_FILE,
     Change,
     Differences,
     Plan,
     Reading,
-    as_unknown,
     compare,
-    is_half_written,
     plan_changes,
 )
 from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
-from vaultmem.errors import NoteNotFoundError, RootMissingError, StoreError
+from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
 from vaultmem.languages import language
 from vaultmem.notes import Note
+from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.terms import TERMS, document_terms
-from vaultmem.vault import FileStat, Snapshot, Vault
+from vaultmem.vault import Snapshot, Vault
 
 PARSER = "notes-1"
 """Raise it when the reading of a note's fields changes: every note is then read again."""
-
-SETTLE_NS = 1_500_000_000
-"""A good note that stops being one is given this long, in case somebody is in the middle of saving it."""
 
 NAMED_PATHS = 1_000
 LANGUAGE_SAMPLE_CHARS = 4_000
@@ -172,30 +167,6 @@ def _read(
         if reading is not None:
             readings.append(reading)
     return readings, 0
-
-
-def read_note(vault: Vault, path: str, seen: FileStat | None = None) -> Reading | None:
-    """The note at `path` with its stat values (`seen` by the scan where it cannot be opened).
-
-    None when it vanished meanwhile: the next scan tells.
-    """
-    try:
-        note, stat = vault.read_note(path)
-    except NoteNotFoundError:
-        return None
-    return Reading(note, stat or seen or NO_FILE)
-
-
-def hold_back_half_written(
-    plan: Plan, now_ns: int, settle_ns: int = SETTLE_NS
-) -> tuple[Plan, tuple[str, ...]]:
-    """The plan with notes that somebody may be in the middle of saving taken for unknown; and their paths."""
-    held = [change for change in plan.updated if is_half_written(change, now_ns, settle_ns)]
-    if not held:
-        return plan, ()
-    updated = tuple(change for change in plan.updated if change not in held)
-    unknown = plan.unknown + tuple(as_unknown(change) for change in held)
-    return replace(plan, updated=updated, unknown=unknown), tuple(c.reading.note.path for c in held)
 
 
 def _named(plan: Plan) -> tuple[str, ...]:

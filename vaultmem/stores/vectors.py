@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+VECTORS_KEPT_S = 30 * 86_400
+"""A vector whose text no note has had for this long is dropped."""
+
 SCHEMA_VERSION = 1
 """Stamped into the file as `user_version`; another version is not read, the cache is made anew."""
 
