@@ -162,7 +162,7 @@ def fill_all(
 
 def _is_filled(caches: Caches, embedder: Embedder) -> bool:
     """Nothing is to be done; finding that out loads neither numpy nor the model."""
-    if caches.made_with(StoreName.DENSE) != dense_rules(embedder) or caches.catalog.counts().pending:
+    if caches.made_with(StoreName.DENSE) != dense_rules(embedder) or caches.catalog.pending_count():
         return False
     if read_bytes(shipped_name(embedder.fingerprint)) is not None:
         return True
@@ -198,7 +198,7 @@ def fill(
     """
     filled, pace, tried = Filled(), Pace(), set[tuple[int, str]]()
     with write() as caches:
-        total = caches.catalog.counts().pending
+        total = caches.catalog.pending_count()
     while not should_stop():
         with write() as caches:
             works, vectors = _next_round(caches, vault, embedder, pace, tried)

@@ -313,6 +313,12 @@ class Catalog:
         with _as_store_error(self._path):
             return dict(self._connection.execute("SELECT note_key, count(*) FROM chunks GROUP BY note_key"))
 
+    def pending_count(self) -> int:
+        """How many notes wait for vectors; quick, whatever the size of the vault."""
+        sql = "SELECT count(*) FROM notes INDEXED BY notes_to_embed WHERE id IS NOT NULL AND dense_digest IS NOT digest"
+        with _as_store_error(self._path):
+            return int(self._connection.execute(sql).fetchone()[0])
+
     def embedded_chunks(self) -> int:
         """How many texts, metadata included, have a vector in the dense store by this ledger."""
         sql = (
