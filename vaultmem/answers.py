@@ -55,10 +55,8 @@ def _facts(row: NoteRow, sharing: list[str]) -> NoteFacts:
     )
 
 
-def note_views(rows: Iterable[NoteRow]) -> tuple[NoteView, ...]:
-    """The notes as surfaces show them, by path."""
-    rows = list(rows)
-    found = diagnose_rows(rows)
+def note_views(rows: Iterable[NoteRow], found: Mapping[str, tuple[Diagnostic, ...]]) -> tuple[NoteView, ...]:
+    """The notes as surfaces show them, by path; `found` are their diagnostics."""
     return tuple(
         NoteView(
             path=row.path,

@@ -90,6 +90,7 @@ class Engine:
         self._overlay = Overlay()
         self._looked_at: float | None = None
         self._has_swept = False
+        self._kept: tuple[object, list[NoteRow], Mapping[str, tuple[Diagnostic, ...]]] | None = None
         self._editor = Editor(
             self.vault,
             path_of=lambda note_id: self.open_memory(note_id).path,
@@ -303,13 +304,19 @@ class Engine:
         deadline = now + QUICK_LOOK_S
         try:
             with self.access.reader() as caches:
-                overlay = look(caches.catalog, self.vault, deadline)
                 is_usable = caches.generation(StoreName.LEXICAL) > 0
+                if is_usable and self._is_being_scanned():
+                    return
+                overlay = look(caches.catalog, self.vault, deadline)
         except StoreError:
             overlay, is_usable = Overlay(), False
         if (overlay.has_work or not is_usable) and self._sync_quickly(is_usable):
             overlay = Overlay()
         self._looked_at, self._overlay = now, overlay
+
+    def _is_being_scanned(self) -> bool:
+        """This engine's own background looks at everything right now, and will tell what differs."""
+        return self.background is not None and self.is_writer and self.background.state == "scanning"
 
     def _sync_quickly(self, is_usable: bool) -> bool:
         """Sync lexically before an answer, if nobody else is at it; whether it was done.
@@ -393,19 +400,30 @@ class Engine:
 
     def notes(self) -> tuple[NoteView, ...]:
         """Every note on record, by path."""
-        return answers.note_views(self._rows())
+        return answers.note_views(*self._diagnosed())
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the notes, by path. A root that is missing is the only diagnostic there is then."""
         try:
-            rows = self._rows()
+            _, diagnosed = self._diagnosed()
         except RootMissingError as error:
             return (diagnose_root(self.config.root, str(error)),)
-        return tuple(d for found in answers.diagnose_rows(rows).values() for d in found)
+        return tuple(d for found in diagnosed.values() for d in found)
 
     def tags(self) -> Mapping[str, int]:
         """How many notes carry each tag, most used first."""
         return answers.tag_counts(self._rows())
+
+    def _diagnosed(self) -> tuple[list[NoteRow], Mapping[str, tuple[Diagnostic, ...]]]:
+        """Every note with its diagnostics, remembered until something is committed or differs on disk."""
+        self.freshen()
+        with self.access.reader() as caches:
+            key = caches.catalog, caches.catalog.state_of_data, self._overlay
+            kept = self._kept
+            if kept is None or kept[0] != key:
+                rows = answers.current_rows(caches.catalog, self._overlay)
+                kept = self._kept = key, rows, answers.diagnose_rows(rows)
+        return kept[1], kept[2]
 
     def _rows(self) -> list[NoteRow]:
         self.freshen()
