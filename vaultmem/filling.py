@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-ROUND_S = 2.0
+ROUND_S = 3.0
 """How much embedding happens between two swaps: an edit made meanwhile waits no longer than this."""
 
 TEXTS_PER_CALL = 8
