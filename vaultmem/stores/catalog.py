@@ -87,7 +87,7 @@ class Known:
 
 @dataclass(frozen=True)  # no slots: chunk hashes are read on demand and kept
 class NoteRow:
-    """One note on record. `chunk_hashes` are those of its newest text, metadata included."""
+    """One note on record. `chunk_hashes`, of its newest text, are only filled in while its vectors are pending."""
 
     note_key: int
     path: str
@@ -295,13 +295,16 @@ class Catalog:
         return self.rows(where="id = ?", values=(note_id,))
 
     def rows_by_key(self, keys: Collection[int]) -> dict[int, NoteRow]:
-        """Notes on record with their chunk hashes; keys that are not there are left out."""
+        """Notes on record; keys that are not there are left out. Those that wait for vectors have chunk hashes."""
         found: dict[int, NoteRow] = {}
         with _as_store_error(self._path):
             for part in _batches(list(keys)):
                 marks = ",".join("?" * len(part))
                 hashes: dict[int, set[str]] = {}
-                sql = f"SELECT note_key, text_hash FROM chunks WHERE note_key IN ({marks})"
+                sql = (
+                    "SELECT note_key, text_hash FROM chunks JOIN notes USING (note_key)"
+                    f" WHERE note_key IN ({marks}) AND dense_digest IS NOT digest"
+                )
                 for key, text_hash in self._connection.execute(sql, part):
                     hashes.setdefault(key, set()).add(text_hash)
                 for values in self._connection.execute(f"{_SELECT} WHERE note_key IN ({marks})", part):
