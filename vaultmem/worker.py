@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from vaultmem.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue
 from vaultmem.runtime import address_name, is_private, runtime_folders
@@ -77,6 +78,7 @@ class Worker:
     def _warm_up(self) -> None:
         with contextlib.suppress(VaultmemError):
             self._engine.recall("warm up", limit=0)
+        settle_garbage_collector()
 
     def _accept_all(self) -> None:
         while not self._closing.is_set():
