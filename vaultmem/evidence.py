@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vaultmem import scoring
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from vaultmem.calibration import Calibration
     from vaultmem.prompts import Prompt, Window
-    from vaultmem.stores.dense import DenseHit, DenseRow
+    from vaultmem.stores.dense import DenseRow, RowTable
     from vaultmem.stores.lexical import LexicalHit
 
     Vectors = NDArray[np.float32]
@@ -75,8 +75,8 @@ class Lexical(Protocol):
 class Dense(Protocol):
     """The dense store, as recall sees it."""
 
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[DenseHit]: ...
-    def rows(self, note_keys: Collection[int]) -> list[DenseRow]: ...
+    def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]: ...
+    def read(self, note_keys: Collection[int]) -> RowTable | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,15 @@ class Sources:
     """Looks at the note's file as it is now: the row to show, or None when the note is gone."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Passage:
-    """A vector's row, its centred cosine with each window of the prompt, and what these say."""
+class Passage(NamedTuple):
+    """An embedded text, its centred cosine with each window of the prompt, and what these say."""
 
-    row: DenseRow
-    cosines: tuple[float, ...]
-    likenesses: tuple[float, ...]
+    at: int
+    """Its place among the rows that were read, for `Evidence.rows_of`."""
+    is_metadata: bool
+    ordinal: int
+    cosines: Sequence[float]
+    likenesses: Sequence[float]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,6 +122,14 @@ class Evidence:
 
     attainable: Sequence[float]
     """For each window: the BM25 that no document can exceed."""
+
+    embedded: RowTable | None = None
+    """What was read of the dense store."""
+
+    def rows_of(self, passages: Sequence[Passage]) -> dict[int, DenseRow]:
+        """The rows of these passages, by their places."""
+        places = [passage.at for passage in passages]
+        return dict(zip(places, self.embedded.rows(places), strict=True)) if self.embedded else {}
 
     def share(self, hit: LexicalHit, window: int) -> float:
         """The BM25 of a document for a window, as a share of what is attainable, 0..1."""
@@ -150,21 +160,22 @@ def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
 def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidence:
     """Let both stores propose memories, then read all of these in both."""
     terms = prompt.terms
-    proposed = _proposed(prompt, vectors, sources)
-    rows = sources.memories.rows_by_key(proposed)
+    rows = sources.memories.rows_by_key(_proposed(prompt, vectors, sources))
+    embedded = sources.dense.read(rows) if sources.dense and vectors is not None and rows else None
     documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
     frequencies = sources.lexical.document_frequencies(terms) if sources.lexical else {}
     idf = [_idf(window, frequencies, documents) for window in prompt.windows]
     return Evidence(
         rows=rows,
         memories=sources.memories.admitted_count(),
-        passages=_passages(rows, prompt, vectors, sources),
+        passages=_passages(rows, prompt, vectors, embedded, sources.calibration),
         counts=_counts(rows, terms, sources.lexical),
         documents=documents,
         frequencies=frequencies,
         average_length=total_length / documents if documents else 0.0,
         idf=idf,
         attainable=[scoring.attainable(of_window.values()) for of_window in idf],
+        embedded=embedded,
     )
 
 
@@ -180,44 +191,44 @@ def _idf(window: Window, frequencies: Mapping[str, int], documents: int) -> dict
 def _proposed(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> set[int]:
     keys: set[int] = set()
     terms, names = prompt.terms, [term for name in prompt.identifiers for term in name.terms]
-    if sources.lexical is not None and terms:
-        keys |= {hit.note_key for hit in sources.lexical.search(terms, scoring.LEXICAL_CANDIDATES)}
-    if sources.lexical is not None and names:
-        keys |= {hit.note_key for hit in sources.lexical.search(names, scoring.LEXICAL_CANDIDATES)}
+    if sources.lexical is not None:
+        for asked in filter(None, (terms, names)):
+            keys |= {hit.note_key for hit in sources.lexical.search(asked, scoring.LEXICAL_CANDIDATES)}
     if sources.dense is not None and vectors is not None:
         for vector in vectors:
-            keys |= {hit.note_key for hit in sources.dense.nearest(vector, scoring.DENSE_CANDIDATES)}
+            keys |= sources.dense.near_notes(vector, scoring.DENSE_CANDIDATES)
     return keys
 
 
 def _passages(
-    rows: Mapping[int, MemoryRow], prompt: Prompt, vectors: Vectors | None, sources: Sources
+    rows: Mapping[int, MemoryRow],
+    prompt: Prompt,
+    vectors: Vectors | None,
+    embedded: RowTable | None,
+    calibration: Calibration | None,
 ) -> dict[int, list[Passage]]:
+    """What was read of the dense store and counts, by note key."""
     import numpy as np
 
     found: dict[int, list[Passage]] = {}
-    if vectors is None or sources.dense is None or sources.calibration is None or not rows:
-        return found
-    current = [row for row in sources.dense.rows(rows) if _counts_for(row, rows)]
-    if not current:
+    if vectors is None or embedded is None or calibration is None:
         return found
     # Row by row: a matrix product rounds by where a row stands, and so by the history of the notes.
-    matrix = np.stack([row.vector for row in current])
-    cosines = np.stack([(matrix * vector).sum(axis=1) for vector in vectors], axis=1)
-    alike = sources.calibration.likenesses(
-        cosines, [window.language for window in prompt.windows], [row.lang for row in current]
-    )
-    for row, values, likenesses in zip(current, cosines.tolist(), alike.tolist(), strict=True):
-        found.setdefault(row.note_key, []).append(Passage(row, tuple(values), tuple(likenesses)))
+    cosines = np.stack([np.einsum("ij,j->i", embedded.vectors, vector) for vector in vectors], axis=1)
+    asked = [window.language for window in prompt.windows]
+    alike = calibration.likenesses(cosines, asked, embedded.column("lang"))
+    columns = [embedded.column(name) for name in ("note_key", "digest", "text_hash", "part", "ordinal")]
+    of_row = zip(*columns, cosines.tolist(), alike.tolist(), strict=True)
+    for at, (key, digest, text_hash, part, ordinal, values, likenesses) in enumerate(of_row):
+        if _counts_for(digest, text_hash, rows[key]):
+            passage = Passage(at, part == "metadata", ordinal, values, likenesses)
+            found.setdefault(key, []).append(passage)
     return found
 
 
-def _counts_for(dense_row: DenseRow, rows: Mapping[int, MemoryRow]) -> bool:
-    """It is of the version on record, and its text is still in the note."""
-    row = rows[dense_row.note_key]
-    if dense_row.digest != row.dense_digest:
-        return False
-    return row.dense_digest == row.digest or dense_row.text_hash in row.chunk_hashes
+def _counts_for(digest: str, text_hash: str, row: MemoryRow) -> bool:
+    """A vector is of the version on record, and its text is still in the note."""
+    return digest == row.dense_digest and (digest == row.digest or text_hash in row.chunk_hashes)
 
 
 def _counts(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmem import scoring
 from vaultmem.bonuses import carried_names, exact_bonus, small_bonuses
@@ -18,6 +18,9 @@ from vaultmem.identifiers import rare_names
 from vaultmem.prompts import Prompt, read_prompt
 from vaultmem.recalled import Candidate, Hint, Mode, Recall
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
+
+if TYPE_CHECKING:
+    from vaultmem.stores.dense import DenseRow
 
 __all__ = ["Candidate", "Hint", "Mode", "Recall", "Sources", "recall"]
 
@@ -90,6 +93,7 @@ def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
     carried = _carried(prompt, evidence, weighed)
     best_without = max((found.base for key, found in weighed.items() if key not in carried), default=0.0)
     most = max(carried.values(), default=1)
+    texts = evidence.rows_of([passage for found in weighed.values() for passage in found.body])
     ranked = []
     for key, found in weighed.items():
         row = evidence.rows[key]
@@ -97,7 +101,7 @@ def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
         if key in carried:
             bonus["exact_identifier"] = exact_bonus(found.base, carried[key] / most, best_without)
         score = scoring.total(found.dense, found.bm25, bonus.values()) if bonus else found.base
-        ranked.append(Ranked(row, score, _signals(key, found, bonus, prompt, evidence)))
+        ranked.append(Ranked(row, score, _signals(key, found, bonus, evidence, texts)))
     ranked.sort(key=lambda one: (-one.score, -carried.get(one.row.note_key, 0), one.row.id, one.row.path))
     first_of_id: dict[str | None, Ranked] = {}
     for one in ranked:
@@ -150,9 +154,9 @@ def _weigh_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> 
 
 def _likenesses(passages: list[Passage], window: int) -> tuple[float | None, float | None, list[Passage]]:
     """Metadata, body, and the chunks that the body's likeness is of, best first."""
-    metadata = [p.likenesses[window] for p in passages if p.row.part == "metadata"]
-    body = [p for p in passages if p.row.part != "metadata"]
-    body.sort(key=lambda p: (-p.likenesses[window], p.row.ordinal))
+    metadata = [p.likenesses[window] for p in passages if p.is_metadata]
+    body = [p for p in passages if not p.is_metadata]
+    body.sort(key=lambda p: (-p.likenesses[window], p.ordinal))
     weights = scoring.body_weights(len(body))
     pairs = zip(body, weights, strict=False)
     dense_body = sum(weight * p.likenesses[window] for p, weight in pairs) if body else None
@@ -160,7 +164,11 @@ def _likenesses(passages: list[Passage], window: int) -> tuple[float | None, flo
 
 
 def _signals(
-    key: int, found: _Weighed, bonus: Mapping[str, float], prompt: Prompt, evidence: Evidence
+    key: int,
+    found: _Weighed,
+    bonus: Mapping[str, float],
+    evidence: Evidence,
+    texts: Mapping[int, DenseRow],
 ) -> Signals:
     window, hit = -found.window, evidence.counts.get(key)
     weights = scoring.body_weights(len(found.body))
@@ -170,13 +178,13 @@ def _signals(
         found.dense,
         found.bm25,
         bonus,
-        tuple(_chunk(p, window, weight) for p, weight in zip(found.body, weights, strict=True)),
+        tuple(_chunk(texts[p.at], p, window, weight) for p, weight in zip(found.body, weights, strict=True)),
         tuple(term for term in evidence.idf[window] if term in hit.counts) if hit is not None else (),
     )
 
 
-def _chunk(passage: Passage, window: int, weight: float) -> ChunkSignal:
-    row, cosine = passage.row, max(0.0, passage.cosines[window])
+def _chunk(row: DenseRow, passage: Passage, window: int, weight: float) -> ChunkSignal:
+    cosine = max(0.0, passage.cosines[window])
     return ChunkSignal(
         row.text, row.heading, row.line_start, row.line_end, cosine, weight, passage.likenesses[window]
     )

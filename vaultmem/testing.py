@@ -13,7 +13,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import EmbedderError, StoreError
-from vaultmem.stores.dense import DenseHit, DenseRow, Part
+from vaultmem.stores.dense import DenseHit, DenseRow, RowTable
+from vaultmem.stores.dense_rows import in_order, to_arrow
 from vaultmem.stores.lexical import LexicalDoc, LexicalHit
 
 if TYPE_CHECKING:
@@ -122,13 +123,19 @@ class DictDenseStore:
         found = ((self._rows[index], float(cosines[index])) for index in best)
         return [DenseHit(row.note_key, row.digest, row.text_hash, cosine) for row, cosine in found]
 
+    def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
+        """Return the notes of the `limit` nearest rows."""
+        return {hit.note_key for hit in self.nearest(vector, limit)}
+
+    def read(self, note_keys: Collection[int]) -> RowTable | None:
+        """Return all rows of these notes by column; None where there are none."""
+        found = self.rows(note_keys)
+        return RowTable(to_arrow(found, self._dimension)) if found else None
+
     def rows(self, note_keys: Collection[int]) -> list[DenseRow]:
         """Return all rows of these notes, ordered by note, version, part and ordinal."""
         wanted = set(note_keys)
-        found = (row for row in self._rows if row.note_key in wanted)
-        return sorted(
-            found, key=lambda row: (row.note_key, row.digest, row.part != Part.METADATA, row.ordinal)
-        )
+        return sorted((row for row in self._rows if row.note_key in wanted), key=in_order)
 
     def versions(self) -> dict[tuple[int, str], int]:
         """Return every (note_key, digest) with how many rows it has."""

@@ -177,3 +177,23 @@ def test_closing_twice_is_harmless(store: Store) -> None:
     store.add([row(1)])
     store.close()
     store.close()
+
+
+def test_rows_are_read_by_column(store: Store) -> None:
+    assert store.read([1]) is None
+    given = [row(key) for key in range(1, 6)]
+    store.add(given)
+    read = store.read([2, 4, 9])
+    assert read is not None
+    assert sorted(read.column("note_key")) == [2, 4]
+    at = read.column("note_key").index(4)
+    assert read.rows([at, at])[1].text == given[3].text
+    assert read.vectors[at] == pytest.approx(given[3].vector)
+
+
+def test_notes_near_a_vector_are_proposed(store: Store) -> None:
+    given = [row(key) for key in range(40)]
+    store.add(given)
+    assert store.near_notes(unit(99), 10) == {hit.note_key for hit in store.nearest(unit(99), 10)}
+    assert store.near_notes(unit(99), 0) == set()
+    assert store.near_notes(np.zeros(DIMENSION, dtype=np.float32), 5) == set()

@@ -27,7 +27,7 @@ from vaultmem.stores.dense_rows import (
     DenseHit,
     DenseRow,
     Part,
-    from_arrow,
+    RowTable,
     hits,
     in_order,
     matrix,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DenseHit", "DenseRow", "DenseStore", "Part"]
+__all__ = ["DenseHit", "DenseRow", "DenseStore", "Part", "RowTable"]
 
 T = TypeVar("T")
 
@@ -59,8 +59,8 @@ table are what takes the space: each tidying has rewritten it."""
 KEYS_PER_FILTER = 1_000
 """Values in one IN (…) of a filter; more are asked in several queries."""
 
-ROWS_PER_PARTITION = 2_000
-"""Partitions only share out the work, for all of them are probed."""
+ROWS_PER_PARTITION = 10_000
+"""Partitions only share out the work, for all of them are probed; each costs a search 0.05 ms of its own."""
 
 ALL_PARTITIONS = 1_000_000
 
@@ -125,26 +125,28 @@ class DenseStore:
 
     def nearest(self, vector: NDArray[np.float32], limit: int) -> list[DenseHit]:
         """Return the rows nearest to `vector` ((d,) of any length but zero), at most `limit`, best first."""
-        import numpy as np
-
-        query = np.asarray(vector, dtype=np.float32)
-        if limit <= 0 or not np.isfinite(query).all() or not query.any():
-            return []
-        rescored = max(RESCORED_PER_HIT, -(-RESCORED_AT_LEAST // limit))
-
-        def search(table: Any) -> Any:
-            found = table.search(query, vector_column_name="vector").distance_type("cosine").limit(limit)
-            return found.nprobes(ALL_PARTITIONS).refine_factor(rescored).select(list(HIT_COLUMNS)).to_arrow()
-
-        found = self._read(search)
+        rescored = max(RESCORED_PER_HIT, -(-RESCORED_AT_LEAST // max(1, limit)))
+        found = self._search(vector, limit, HIT_COLUMNS, rescored)
         return [] if found is None else hits(found)
+
+    def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
+        """Return the notes of the `limit` rows that are nearest by the index's 8-bit vectors: for exact rescoring.
+
+        A third of what `nearest` costs, which rescores by itself. Without an index it is exact.
+        """
+        found = self._search(vector, limit, ("note_key", "_distance"))
+        return set() if found is None else set(found["note_key"].to_pylist())
+
+    def read(self, note_keys: Collection[int]) -> RowTable | None:
+        """Return all rows of these notes by column, with exact vectors; None while the store has never had any."""
+        found = [self._rows_where(_of_notes(part)) for part in _parts(sorted(set(note_keys)))]
+        tables = [table for table in found if table is not None]
+        return RowTable.of(tables) if tables else None
 
     def rows(self, note_keys: Collection[int]) -> list[DenseRow]:
         """Return all rows of these notes, ordered by note, version, part and ordinal, with exact vectors."""
-        found: list[DenseRow] = []
-        for part in _parts(sorted(set(note_keys))):
-            found.extend(self._rows_where(_of_notes(part)))
-        return sorted(found, key=in_order)
+        found = self.read(note_keys)
+        return [] if found is None else sorted(found.rows(), key=in_order)
 
     def versions(self) -> dict[tuple[int, str], int]:
         """Return every (note_key, digest) that is in the store, with how many rows it has."""
@@ -261,9 +263,25 @@ class DenseStore:
         self._open_table, self._opened_as = table, _inode(self._manifest_folder)
         return table
 
-    def _rows_where(self, condition: str) -> list[DenseRow]:
-        table = self._read(lambda table: table.search().where(condition).to_arrow())
-        return [] if table is None else from_arrow(table)
+    def _search(
+        self, vector: NDArray[np.float32], limit: int, columns: Sequence[str], rescored: int | None = None
+    ) -> Any:
+        """Return the nearest rows as an Arrow table, the best `rescored` × `limit` by exact vectors; None for none."""
+        import numpy as np
+
+        query = np.asarray(vector, dtype=np.float32)
+        if limit <= 0 or not np.isfinite(query).all() or not query.any():
+            return None
+
+        def search(table: Any) -> Any:
+            found = table.search(query, vector_column_name="vector").distance_type("cosine").limit(limit)
+            found = found.nprobes(ALL_PARTITIONS).select(list(columns))
+            return (found if rescored is None else found.refine_factor(rescored)).to_arrow()
+
+        return self._read(search)
+
+    def _rows_where(self, condition: str) -> Any:
+        return self._read(lambda table: table.search().where(condition).to_arrow())
 
     def _delete_where(self, condition: str) -> None:
         with failures_of("dense", self._folder):

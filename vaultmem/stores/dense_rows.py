@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from vaultmem.errors import StoreError
 
@@ -79,7 +79,7 @@ def to_arrow(rows: Sequence[DenseRow], dimension: int) -> pa.Table:
 
     if any(np.shape(row.vector) != (dimension,) for row in rows):
         raise StoreError(f"a vector of another length than {dimension} does not fit the dense store")
-    matrix = np.stack([row.vector for row in rows]).astype(np.float32, copy=False)
+    matrix = np.array([row.vector for row in rows], dtype=np.float32)
     fields = schema(dimension)
     columns = [
         pa.array([getattr(row, name) for row in rows], fields.field(name).type) for name in fields.names[:-1]
@@ -88,11 +88,37 @@ def to_arrow(rows: Sequence[DenseRow], dimension: int) -> pa.Table:
     return pa.Table.from_arrays([*columns, vectors], schema=fields)
 
 
-def from_arrow(table: pa.Table) -> list[DenseRow]:
-    """Return the rows of a whole table, in the table's order."""
-    columns = [table[name].to_pylist() for name in DenseRow.__slots__[:-1]]
-    columns[2] = [_PARTS[part] for part in columns[2]]
-    return list(map(DenseRow, *columns, matrix(table["vector"])))
+class RowTable:
+    """Rows by column, for work on many at once: the i-th value of every column is one row's, in no promised order."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.vectors: NDArray[np.float32] = matrix(table["vector"])
+        """(n, d), centred and of unit length."""
+
+    @classmethod
+    def of(cls, tables: Sequence[pa.Table]) -> Self:
+        """Return the rows of one table or more."""
+        import pyarrow as pa
+
+        return cls(pa.concat_tables(tables))
+
+    def column(self, name: str) -> list[Any]:
+        """Return the field `name` of every row, but for vectors; parts as plain strings."""
+        values: list[Any] = self._table[name].to_pylist()
+        return values
+
+    def rows(self, at: Collection[int] | None = None) -> list[DenseRow]:
+        """Return the rows at these places, in that order; every row without."""
+        import pyarrow as pa
+
+        table, vectors = self._table, self.vectors
+        if at is not None:
+            places = pa.array(at, pa.int64())
+            table, vectors = table.take(places), vectors[places.to_numpy()]
+        columns = [table[name].to_pylist() for name in DenseRow.__slots__[:-1]]
+        columns[2] = [_PARTS[part] for part in columns[2]]
+        return list(map(DenseRow, *columns, vectors))
 
 
 def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
