@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import EmbedderError, StoreError
-from vaultmem.stores.dense import DenseHit, DenseRow, RowTable
+from vaultmem.stores.dense import DenseRow, DenseStore, RowTable
 from vaultmem.stores.dense_rows import in_order, to_arrow
 from vaultmem.stores.lexical import LexicalDoc, LexicalHit
 
@@ -109,23 +109,15 @@ class DictDenseStore:
         gone = set(note_keys)
         self._rows = [row for row in self._rows if row.note_key not in gone]
 
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[DenseHit]:
-        """Return the rows nearest to `vector` by cosine, at most `limit`, best first."""
+    def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
+        """Return the notes of the `limit` nearest rows."""
         import numpy as np
 
         query = np.asarray(vector, dtype=np.float32)
         if limit <= 0 or not self._rows or not np.isfinite(query).all() or not query.any():
-            return []
-        matrix = np.stack([row.vector for row in self._rows])
-        lengths = np.linalg.norm(matrix, axis=1) * np.linalg.norm(query)
-        cosines = matrix @ query / np.where(lengths > 0, lengths, 1)
-        best = np.argsort(-cosines, kind="stable")[:limit]
-        found = ((self._rows[index], float(cosines[index])) for index in best)
-        return [DenseHit(row.note_key, row.digest, row.text_hash, cosine) for row, cosine in found]
-
-    def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
-        """Return the notes of the `limit` nearest rows."""
-        return {hit.note_key for hit in self.nearest(vector, limit)}
+            return set()
+        cosines = np.stack([row.vector for row in self._rows]) @ query
+        return {self._rows[index].note_key for index in np.argsort(-cosines, kind="stable")[:limit]}
 
     def read(self, note_keys: Collection[int]) -> RowTable | None:
         """Return all rows of these notes by column; None where there are none."""
@@ -154,10 +146,24 @@ class DictDenseStore:
 
     def probe(self) -> bool:
         """Return whether a stored vector finds itself."""
-        return not self._rows or self.nearest(self._rows[0].vector, 1)[0].cosine > 0.99
+        return not self._rows or bool(self.near_notes(self._rows[0].vector, 1))
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+def nearest(
+    store: DenseStore | DictDenseStore, vector: NDArray[np.float32], limit: int
+) -> list[tuple[DenseRow, float]]:
+    """The rows nearest to `vector` with their exact cosines, best first: proposed, then scored, as recall does."""
+    import numpy as np
+
+    read = store.read(store.near_notes(vector, limit))
+    if read is None:
+        return []
+    cosines = read.vectors @ (vector / np.linalg.norm(vector))
+    best = np.argsort(-cosines, kind="stable")[:limit]
+    return list(zip(read.rows(best.tolist()), cosines[best].tolist(), strict=True))
 
 
 class DictLexicalStore:

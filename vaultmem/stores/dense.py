@@ -4,9 +4,9 @@ Importing lancedb takes more than a second, so nothing here imports it until a t
 store, and asking an empty one, costs two small file reads.
 
 Small tables are searched flat, which is exact. From INDEX_FROM_ROWS on there is an IVF index with 8-bit scalar
-quantisation, searched whole: every partition is probed, and the best candidates are rescored from the exact vectors.
-Unlike a graph (HNSW) it finds the exact top 50 on any distribution, is built in seconds instead of minutes, and takes
-new rows in as they come.
+quantisation, searched whole: every partition is probed. What it names is a proposal, and recall scores the notes of it
+from their exact vectors. Unlike a graph (HNSW) it misses next to nothing on any distribution, is built in seconds
+instead of minutes, and takes new rows in as they come.
 """
 
 from __future__ import annotations
@@ -23,14 +23,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.dense_rows import (
-    HIT_COLUMNS,
-    DenseHit,
     DenseRow,
     Part,
     RowTable,
-    hits,
     in_order,
-    matrix,
     schema,
     to_arrow,
 )
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["DenseHit", "DenseRow", "DenseStore", "Part", "RowTable"]
+__all__ = ["DenseRow", "DenseStore", "Part", "RowTable"]
 
 T = TypeVar("T")
 
@@ -63,11 +59,6 @@ ROWS_PER_PARTITION = 10_000
 """Partitions only share out the work, for all of them are probed; each costs a search 0.05 ms of its own."""
 
 ALL_PARTITIONS = 1_000_000
-
-RESCORED_PER_HIT = 3
-"""Candidates rescored from exact vectors for each hit: on 100,000 clustered vectors 3 gave the exact top 50."""
-
-RESCORED_AT_LEAST = 100
 
 INDEX_CACHE_BYTES = 256 << 20
 METADATA_CACHE_BYTES = 32 << 20
@@ -123,18 +114,23 @@ class DenseStore:
         for part in _parts(sorted(set(note_keys))):
             self._delete_where(_of_notes(part))
 
-    def nearest(self, vector: NDArray[np.float32], limit: int) -> list[DenseHit]:
-        """Return the rows nearest to `vector` ((d,) of any length but zero), at most `limit`, best first."""
-        rescored = max(RESCORED_PER_HIT, -(-RESCORED_AT_LEAST // max(1, limit)))
-        found = self._search(vector, limit, HIT_COLUMNS, rescored)
-        return [] if found is None else hits(found)
-
     def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
-        """Return the notes of the `limit` rows that are nearest by the index's 8-bit vectors: for exact rescoring.
+        """Return the notes of the `limit` rows nearest to `vector` ((d,) of any length), for exact scoring.
 
-        A third of what `nearest` costs, which rescores by itself. Without an index it is exact.
+        Nearness is cosine, exact without an index and of 8-bit vectors with one. A vector without a direction
+        (zero, not finite) is near nothing.
         """
-        found = self._search(vector, limit, ("note_key", "_distance"))
+        import numpy as np
+
+        query = np.asarray(vector, dtype=np.float32)
+        if limit <= 0 or not np.isfinite(query).all() or not query.any():
+            return set()
+
+        def search(table: Any) -> Any:
+            found = table.search(query, vector_column_name="vector").distance_type("cosine").limit(limit)
+            return found.nprobes(ALL_PARTITIONS).select(["note_key", "_distance"]).to_arrow()
+
+        found = self._read(search)
         return set() if found is None else set(found["note_key"].to_pylist())
 
     def read(self, note_keys: Collection[int]) -> RowTable | None:
@@ -205,12 +201,13 @@ class DenseStore:
                     raise
 
     def probe(self) -> bool:
-        """Return whether a stored vector finds itself; an empty store answers True."""
-        table = self._read(lambda table: table.search().select(["vector"]).limit(1).to_arrow())
+        """Return whether a stored vector finds itself, or an equal one; an empty store answers True."""
+        table = self._read(lambda table: table.search().limit(1).to_arrow())
         if table is None or table.num_rows == 0:
             return True
-        found = self.nearest(matrix(table["vector"])[0], 1)
-        return bool(found) and found[0].cosine > 0.99
+        vector = RowTable(table).vectors[0]
+        found = self.read(self.near_notes(vector, 1))
+        return found is not None and bool((found.vectors @ vector).max(initial=0.0) > 0.99)
 
     def close(self) -> None:
         """Let go of the table, and wait for an index build that is under way. A second close is harmless."""
@@ -262,23 +259,6 @@ class DenseStore:
         self._write_stamp(has_table=True)
         self._open_table, self._opened_as = table, _inode(self._manifest_folder)
         return table
-
-    def _search(
-        self, vector: NDArray[np.float32], limit: int, columns: Sequence[str], rescored: int | None = None
-    ) -> Any:
-        """Return the nearest rows as an Arrow table, the best `rescored` × `limit` by exact vectors; None for none."""
-        import numpy as np
-
-        query = np.asarray(vector, dtype=np.float32)
-        if limit <= 0 or not np.isfinite(query).all() or not query.any():
-            return None
-
-        def search(table: Any) -> Any:
-            found = table.search(query, vector_column_name="vector").distance_type("cosine").limit(limit)
-            found = found.nprobes(ALL_PARTITIONS).select(list(columns))
-            return (found if rescored is None else found.refine_factor(rescored)).to_arrow()
-
-        return self._read(search)
 
     def _rows_where(self, condition: str) -> Any:
         return self._read(lambda table: table.search().where(condition).to_arrow())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -40,18 +39,8 @@ class DenseRow:
     vector: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class DenseHit:
-    """A row near the query. `cosine` is exact, from -1 to 1."""
-
-    note_key: int
-    digest: str
-    text_hash: str
-    cosine: float
-
-
-HIT_COLUMNS = ("note_key", "digest", "text_hash", "_distance")
-"""What a search has to select for `hits`."""
+_PLAIN = tuple(name for name in DenseRow.__slots__ if name != "vector")
+"""The columns that are no vectors, in the order of the fields."""
 
 _PARTS = {part.value: part for part in Part}
 
@@ -79,13 +68,13 @@ def to_arrow(rows: Sequence[DenseRow], dimension: int) -> pa.Table:
 
     if any(np.shape(row.vector) != (dimension,) for row in rows):
         raise StoreError(f"a vector of another length than {dimension} does not fit the dense store")
-    matrix = np.array([row.vector for row in rows], dtype=np.float32)
     fields = schema(dimension)
-    columns = [
-        pa.array([getattr(row, name) for row in rows], fields.field(name).type) for name in fields.names[:-1]
-    ]
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(matrix.ravel()), dimension)
-    return pa.Table.from_arrays([*columns, vectors], schema=fields)
+    columns = {
+        name: pa.array([getattr(row, name) for row in rows], fields.field(name).type) for name in _PLAIN
+    }
+    flat = np.array([row.vector for row in rows], dtype=np.float32).ravel()
+    columns["vector"] = pa.FixedSizeListArray.from_arrays(pa.array(flat), dimension)
+    return pa.table(columns, schema=fields)
 
 
 class RowTable:
@@ -116,9 +105,10 @@ class RowTable:
         if at is not None:
             places = pa.array(at, pa.int64())
             table, vectors = table.take(places), vectors[places.to_numpy()]
-        columns = [table[name].to_pylist() for name in DenseRow.__slots__[:-1]]
-        columns[2] = [_PARTS[part] for part in columns[2]]
-        return list(map(DenseRow, *columns, vectors))
+        columns = {name: table[name].to_pylist() for name in _PLAIN}
+        columns["part"] = [_PARTS[part] for part in columns["part"]]
+        of_row = zip(*columns.values(), vectors, strict=True)
+        return [DenseRow(*values) for values in of_row]
 
 
 def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
@@ -128,13 +118,3 @@ def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
     values = column.combine_chunks()
     flat = np.asarray(values.flatten(), dtype=np.float32)
     return flat.reshape(len(column), column.type.list_size)
-
-
-def hits(table: pa.Table) -> list[DenseHit]:
-    """Return search results; a row without a direction (zero vector) has no cosine and is left out."""
-    keys, digests, texts, distances = (table[name].to_pylist() for name in HIT_COLUMNS)
-    return [
-        DenseHit(key, digest, text, 1.0 - distance)
-        for key, digest, text, distance in zip(keys, digests, texts, distances, strict=True)
-        if distance is not None and not math.isnan(distance)
-    ]
