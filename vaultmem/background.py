@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmem.embed import lower_priority
+from vaultmem.cores import lower_priority
 from vaultmem.errors import EngineError, RootMissingError, StoreError, VaultmemError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,
@@ -25,6 +25,7 @@ from vaultmem.events import (
     LockChanged,
     Progress,
     SyncFinished,
+    SyncReport,
     WatcherChanged,
     WatcherMode,
 )
@@ -138,9 +139,10 @@ class Background:
         self._try_lock(turn, now)
         if not turn.is_writer:
             turn.data = self._notice_commits(turn.data)
-        elif now >= turn.scan_at or self._due(now):
-            paths = None if now >= turn.scan_at else self._due(now)
-            turn.scan_at = self._sync(paths, now, turn.scan_at)
+        elif now >= turn.scan_at:
+            turn.scan_at = self._sync(None, now, turn.scan_at)
+        elif due := self._due(now):
+            turn.scan_at = self._sync(due, now, turn.scan_at)
         self._take_changes(now, turn.scan_at)
 
     def _try_lock(self, turn: _Turn, now: float) -> None:
@@ -189,10 +191,7 @@ class Background:
         self._recover(SYNCING)
         return now + self._engine.config.scan_interval_s if paths is None else scan_at
 
-    def _finish(self, caches: Caches, report: object, *, is_scan: bool) -> None:
-        from vaultmem.events import SyncReport
-
-        assert isinstance(report, SyncReport)
+    def _finish(self, caches: Caches, report: SyncReport, *, is_scan: bool) -> None:
         counts = caches.catalog.counts()
         if report.changed:
             full = self._engine.complete(caches, report)
@@ -201,7 +200,7 @@ class Background:
         if counts.pending and self._engine.embedder is not None:
             self._embed_wanted.set()
         elif self.state != "embedding":
-            self._publish("idle", caches)
+            self._publish("idle")
         if self._changes >= CHANGES_PER_MAINTENANCE and is_scan:
             self._engine.maintain(caches, changed=self._changes)
             self._changes = 0
@@ -249,7 +248,7 @@ class Background:
                 report = self._engine.complete(caches, None, filled, time.perf_counter() - started)
                 self._engine.tell(SyncFinished(utc_now(), report), caches)
                 self._engine.maintain(caches, changed=filled.notes)
-            self._publish("idle", caches)
+            self._publish("idle")
 
     def _embedding_progressed(self, progress: Progress) -> None:
         self.progress = progress
@@ -282,7 +281,7 @@ class Background:
         if self._failures.pop(part, None) is not None and not self._failures:
             self._tell(EngineRecovered(utc_now()))
 
-    def _publish(self, state: str, caches: Caches | None = None) -> None:
+    def _publish(self, state: str) -> None:
         """Let other processes read what this one is doing, in the catalog."""
         if state == "idle" and self._failures:
             state = "degraded"

@@ -45,8 +45,11 @@ class StoreName(StrEnum):
 class Caches:
     """One process's handles on a state dir. One thread at a time, but for the catalog.
 
-    A writer makes what is missing and replaces what cannot be used. A reader that finds nothing usable has a catalog
-    of None and stores of None: there is nothing to recall yet.
+    A writer makes what is missing and replaces what cannot be used. For a reader, stores that were never begun are
+    None.
+
+    Raises:
+        StoreError: there is no usable catalog, and this is a reader.
     """
 
     def __init__(self, state_dir: Path, *, writable: bool) -> None:
@@ -70,9 +73,9 @@ class Caches:
         return self._new_catalog()
 
     def _new_catalog(self) -> Catalog:
-        for name in (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm"):
-            (self.state_dir / name).unlink(missing_ok=True)
-        return Catalog(self.state_dir / CATALOG_FILE, writable=True)
+        path = self.state_dir / CATALOG_FILE
+        _remove_database(path)
+        return Catalog(path, writable=True)
 
     def replace_catalog(self) -> None:
         """Begin with an empty catalog: everything is synced again, vectors are reused."""
@@ -155,6 +158,10 @@ class Caches:
 
     # --- the live stores
 
+    def store(self, name: StoreName) -> LexicalStore | DenseStore | None:
+        """The live store of this name, or None when there is none yet. Raises StoreError."""
+        return self.lexical if name is StoreName.LEXICAL else self.dense
+
     @property
     def lexical(self) -> LexicalStore | None:
         """The live lexical store, or None when there is none yet.
@@ -198,8 +205,7 @@ class Caches:
             except StoreError:
                 if not self._writable:
                     return None
-                for name in (VECTORS_FILE, f"{VECTORS_FILE}-wal", f"{VECTORS_FILE}-shm"):
-                    (self.state_dir / name).unlink(missing_ok=True)
+                _remove_database(path)
                 self._vectors = VectorStore.open(path, writable=True)
         return self._vectors
 
@@ -223,6 +229,12 @@ class NextGeneration:
         self._caches._name_live(self._store, self._number, self._made_with, 0)
         self._caches.catalog.forget_digests(self._store)
         self._caches.catalog.set_digests(self._store, dict(versions))
+
+
+def _remove_database(path: Path) -> None:
+    """Delete an SQLite file with its journals."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 _was_forked_after_lancedb = False

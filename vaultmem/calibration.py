@@ -44,10 +44,6 @@ class Level:
     hit: float
     """Mean over prompts and the passages that answer them."""
 
-    def likeness(self, cosine: float) -> float:
-        """How much a pair looks like a hit: 0 a stranger (or less), 1 a typical hit, more is more."""
-        return max(0.0, cosine - self.stranger) / (self.hit - self.stranger)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
@@ -67,12 +63,11 @@ class Calibration:
         """Raw passage vectors (n, d), each of a language → centred unit vectors (n, d)."""
         return _centre(raw, [self.passage_means[language] for language in languages])
 
-    def likeness(self, cosine: float, query_language: str, passage_language: str) -> float:
-        """Centred cosine → likeness, on the scale of this pair of languages."""
-        return self.levels[query_language, passage_language].likeness(cosine)
-
     def likenesses(self, cosines: Cosines, asked: Sequence[str], held: Sequence[str]) -> Cosines:
-        """Centred cosines (passages, queries) → likenesses, by the languages of the queries and the passages."""
+        """Centred cosines (passages, queries) → how much each pair looks like a hit, on its languages' scale.
+
+        0 is a stranger (or less), 1 a typical hit, and more is more.
+        """
         import numpy as np
 
         of_language = [[self.levels[query, passage] for query in asked] for passage in LANGUAGES]

@@ -59,14 +59,6 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class NoteFailure:
-    """One note that could not be synced; the others were."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class SyncReport:
     """What one sync did. Counts are of notes unless the name says chunks; the keys of `sync --json`."""
 
@@ -84,7 +76,6 @@ class SyncReport:
     seconds: SyncSeconds = SyncSeconds()
     paths: tuple[str, ...] = ()
     """Paths that were added, updated, moved to or deleted (at most 1,000 are named)."""
-    failures: tuple[NoteFailure, ...] = ()
 
     @property
     def changed(self) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from vaultmem import scoring
+from vaultmem.stores.dense_rows import Part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -221,7 +222,7 @@ def _passages(
     of_row = zip(*columns, cosines.tolist(), alike.tolist(), strict=True)
     for at, (key, digest, text_hash, part, ordinal, values, likenesses) in enumerate(of_row):
         if _counts_for(digest, text_hash, rows[key]):
-            passage = Passage(at, part == "metadata", ordinal, values, likenesses)
+            passage = Passage(at, part == Part.METADATA, ordinal, values, likenesses)
             found.setdefault(key, []).append(passage)
     return found
 

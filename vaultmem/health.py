@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem import answers, filling, integrity
-from vaultmem.caches import Caches, StoreName
+from vaultmem.caches import CATALOG_FILE, Caches, StoreName
 from vaultmem.diagnostics import Severity
 from vaultmem.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
@@ -115,7 +115,7 @@ def _dense_status(engine: Engine, caches: Caches, broken: list[StoreName], pendi
 
 
 def _nothing_yet(engine: Engine, pid: int | None, reason: str) -> EngineStatus:
-    exists = (engine.config.state_dir / "catalog.sqlite").exists()
+    exists = (engine.config.state_dir / CATALOG_FILE).exists()
     chosen = engine.chosen
     return EngineStatus(
         root=str(engine.config.root),
@@ -253,15 +253,12 @@ def _differs(engine: Engine, row: NoteRow) -> bool:
     return digest_of(data) != row.digest
 
 
-_NOT_INDEXED = "id IS NOT NULL AND is_known AND lexical_digest IS NOT digest"
-"""What cannot be read at the moment keeps the rows it has, and need not have any."""
-
-
 def _store(store: StoreName) -> CheckOf:
     def check(engine: Engine, caches: Caches) -> Check:
         difference = integrity.compare(caches, store)
         held = len(caches.catalog.versions(store))
-        missing = len(caches.catalog.rows(where=_NOT_INDEXED)) if store is StoreName.LEXICAL else 0
+        # What cannot be read at the moment keeps the rows it has, and need not have any.
+        missing = caches.catalog.unindexed_count() if store is StoreName.LEXICAL else 0
         ok = difference.is_empty and missing == 0
         of = caches.catalog.counts().with_id
         detail = f"{held} of {of} notes" if ok else f"{difference}, {missing} not indexed"

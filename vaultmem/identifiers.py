@@ -78,10 +78,10 @@ class Identifier:
         """A document that holds these terms (with their counts) carries the name."""
         return all(term in held for term in self.terms)
 
-    def tells_apart(self, frequencies: Mapping[str, int], memories: int) -> bool:
-        """Few enough of the memories can carry it."""
+    def tells_apart(self, frequencies: Mapping[str, int], documents: int) -> bool:
+        """Few enough of the documents can carry it."""
         carriers = min(frequencies.get(term, 0) for term in self.terms)
-        return 0 < carriers <= max(1, min(self.most_carriers, int(scoring.CARRIER_SHARE * memories)))
+        return 0 < carriers <= max(1, min(self.most_carriers, int(scoring.CARRIER_SHARE * documents)))
 
 
 def identifiers(text: str) -> tuple[Identifier, ...]:
@@ -112,7 +112,7 @@ def is_identifier(piece: str) -> bool:
     return _SHAPES.fullmatch(folded) is not None and not _is_round(folded)
 
 
-def rare_names(text: str, frequencies: Mapping[str, int], memories: int) -> tuple[Identifier, ...]:
+def rare_names(text: str, frequencies: Mapping[str, int], documents: int) -> tuple[Identifier, ...]:
     """Chinese names that a prompt writes without a mark: runs of characters that few memories hold.
 
     Every pair of a run is rare in the vault and foreign to the shipped everyday texts, and no character of
@@ -128,7 +128,7 @@ def rare_names(text: str, frequencies: Mapping[str, int], memories: int) -> tupl
             counts = [frequencies.get(pair, 0) for pair in pairs]
             if min(counts) > 0 and max(counts) <= scoring.MOST_NAME_CARRIERS:
                 found[pairs] = Identifier(name, pairs, True, scoring.MOST_NAME_CARRIERS)
-    return tuple(name for name in found.values() if name.tells_apart(frequencies, memories))
+    return tuple(name for name in found.values() if name.tells_apart(frequencies, documents))
 
 
 @cache

@@ -13,14 +13,6 @@ from vaultmem.errors import StoreError
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What a change of rules, or a broken store, asks of the next sync."""
-
-    read_everything: bool
-    rebuild_lexical: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Disagreement:
     """How one store differs from the catalog, as (note_key, digest) versions."""
 
@@ -42,17 +34,17 @@ class Disagreement:
         )
 
 
-def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> Rules:
-    """Finish what an interrupted sync left behind, and see whether the rules are still those of the caches.
+def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> bool:
+    """Finish what an interrupted sync left behind; whether every note must be read again, into a new lexical store.
 
-    A store that cannot be read counts as broken; it is rebuilt beside itself.
+    That is so when the rules are no longer those of the caches, and when the store cannot be read: it is rebuilt
+    beside itself.
     """
     if is_unfinished(caches) and _is_usable(caches, lexical_rules):
         sweep(caches)
         set_unfinished(caches, False)
     same_rules = caches.catalog.meta("note_rules") == note_rules
-    rebuild = not (same_rules and _is_usable(caches, lexical_rules))
-    return Rules(read_everything=rebuild, rebuild_lexical=rebuild)
+    return not (same_rules and _is_usable(caches, lexical_rules))
 
 
 def _is_usable(caches: Caches, lexical_rules: str) -> bool:
@@ -70,7 +62,7 @@ def unreadable_stores(caches: Caches, *, by_stamp: bool = False) -> list[StoreNa
     broken = []
     for store in StoreName:
         try:
-            opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+            opened = caches.store(store)
             if opened is not None and not by_stamp:
                 opened.count()
         except StoreError:
@@ -118,7 +110,7 @@ def compare(caches: Caches, store: StoreName) -> Disagreement:
         StoreError: the store cannot be read.
     """
     vouched = caches.catalog.versions(store)
-    opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+    opened = caches.store(store)
     present = {} if opened is None else opened.versions()
     expected = {(key, digest) for key, digest in vouched.items()}
     rows = caches.catalog.chunk_counts() if store is StoreName.DENSE else {}
@@ -126,7 +118,7 @@ def compare(caches: Caches, store: StoreName) -> Disagreement:
         version for version in expected & present.keys() if present[version] != (rows.get(version[0], 1) or 1)
     }
     if store is StoreName.DENSE:  # a pending note's rows are those of an older text, whose count nobody knows
-        pending = {row.note_key for row in caches.catalog.rows(where="dense_digest IS NOT digest")}
+        pending = caches.catalog.pending_keys()
         miscounted = {version for version in miscounted if version[0] not in pending}
     return Disagreement(
         leftovers=frozenset(present.keys() - expected),
@@ -154,6 +146,6 @@ def _sweep(caches: Caches, store: StoreName) -> None:
     wrong = difference.missing | difference.miscounted
     with caches.catalog.transaction():
         caches.catalog.set_digests(store, {key: None for key, _ in wrong})
-    opened = caches.lexical if store is StoreName.LEXICAL else caches.dense
+    opened = caches.store(store)
     if opened is not None:
         opened.delete(difference.leftovers | difference.miscounted)

@@ -12,7 +12,6 @@ from vaultmem.events import (
     Event,
     LockChanged,
     NoteEdited,
-    NoteFailure,
     SyncFinished,
     SyncReport,
     SyncSeconds,
@@ -56,10 +55,9 @@ def _parse(text: str) -> Event | None:
 
 
 def _report(fields: dict[str, object]) -> SyncReport:
-    seconds, failures, paths = fields.pop("seconds"), fields.pop("failures"), fields.pop("paths")
+    seconds, paths = fields.pop("seconds"), fields.pop("paths")
     return SyncReport(
         **fields,  # type: ignore[arg-type]  # written by `write` from a report
         seconds=SyncSeconds(**seconds),  # type: ignore[arg-type]
-        failures=tuple(NoteFailure(**failure) for failure in failures),  # type: ignore[attr-defined]
         paths=tuple(paths),  # type: ignore[arg-type]
     )

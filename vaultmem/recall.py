@@ -111,13 +111,13 @@ def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
 
 def _carried(prompt: Prompt, evidence: Evidence, weighed: Mapping[int, _Weighed]) -> dict[int, int]:
     """How many telling identifiers of the prompt each memory carries; those that carry too few are left out."""
-    known, memories = evidence.frequencies, evidence.documents
-    names = [name for name in prompt.identifiers if name.tells_apart(known, memories)]
-    names += rare_names(" ".join(window.text for window in prompt.windows), known, memories)
+    known, documents = evidence.frequencies, evidence.documents
+    names = [name for name in prompt.identifiers if name.tells_apart(known, documents)]
+    names += rare_names(" ".join(window.text for window in prompt.windows), known, documents)
     needed = 1 if len(prompt.identifiers) <= scoring.MANY_IDENTIFIERS else 2
     counts = {}
     for key, hit in evidence.counts.items() if names else ():
-        is_likely = key in weighed and _is_likely(weighed[key], evidence.coverage(hit, -weighed[key].window))
+        is_likely = key in weighed and _is_likely(weighed[key], evidence.coverage(hit, weighed[key].window))
         counts[key] = len(carried_names(names, hit.counts, is_likely))
     return {key: count for key, count in counts.items() if count >= needed}
 
@@ -129,9 +129,9 @@ def _is_likely(found: _Weighed, coverage: float) -> bool:
 
 
 def _weigh(key: int, prompt: Prompt, evidence: Evidence) -> _Weighed:
-    """The window that speaks best for this memory."""
-    every = [_weigh_window(key, number, prompt, evidence) for number in range(len(prompt.windows))]
-    return max(every) if len(every) > 1 else every[0]
+    """The window that speaks best for this memory, the first of equals."""
+    every = (_weigh_window(key, number, prompt, evidence) for number in range(len(prompt.windows)))
+    return max(every, key=lambda weighed: weighed.base)
 
 
 def _weigh_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> _Weighed:
@@ -149,7 +149,7 @@ def _weigh_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> 
         alone = scoring.lexical_threshold(evidence.memories, tries)
         bm25 = scoring.calibrated_lexical(share) if passages else scoring.lexical_alone(share, alone)
     base = scoring.total(dense, bm25)
-    return _Weighed(base, -window, dense_metadata, dense_body, dense, bm25, tuple(body))
+    return _Weighed(base, window, dense_metadata, dense_body, dense, bm25, tuple(body))
 
 
 def _likenesses(passages: list[Passage], window: int) -> tuple[float | None, float | None, list[Passage]]:
@@ -170,7 +170,7 @@ def _signals(
     evidence: Evidence,
     texts: Mapping[int, DenseRow],
 ) -> Signals:
-    window, hit = -found.window, evidence.counts.get(key)
+    window, hit = found.window, evidence.counts.get(key)
     weights = scoring.body_weights(len(found.body))
     return Signals(
         found.dense_metadata,

@@ -77,7 +77,6 @@ def sync_json(report: SyncReport) -> Json:
         "chunks_embedded": report.chunks_embedded,
         "chunks_reused": report.chunks_reused,
         "embeddings_pending": report.embeddings_pending,
-        "failures": [{"path": f.path, "reason": f.reason} for f in report.failures],
         "seconds": {
             name: round(getattr(seconds, name), 4) for name in ("scan", "plan", "lexical", "dense", "total")
         },

@@ -24,7 +24,6 @@ from vaultmem.changes import (
 from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
-from vaultmem.languages import language
 from vaultmem.notes import Note
 from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
@@ -36,7 +35,6 @@ PARSER = "notes-1"
 """Raise it when the reading of a note's fields changes: every note is then read again."""
 
 NAMED_PATHS = 1_000
-LANGUAGE_SAMPLE_CHARS = 4_000
 NOTES_PER_COMMIT = 2_000
 
 OnProgress = Callable[[Progress], None]
@@ -80,8 +78,8 @@ def sync(
         StoreError: the caches cannot be written.
     """
     started = time.perf_counter()
-    rules = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
-    full, scope = full or rules.read_everything, None if rules.read_everything else scope
+    must_rebuild = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
+    full, scope = full or must_rebuild, None if must_rebuild else scope
     snapshot, known = _look(caches, vault, scope, full=full, on_progress=on_progress)
     differences = compare(snapshot, known, full=full)
     scanned = time.perf_counter()
@@ -91,7 +89,7 @@ def sync(
         plan = replace(plan, deleted=())
     plan, unsettled = hold_back_half_written(plan, time.time_ns(), settle_ns)
     planned = time.perf_counter()
-    if rules.rebuild_lexical:
+    if must_rebuild:
         _apply_with_new_lexical(caches, plan, readings, known, on_progress)
     elif not plan.is_empty:
         _apply(caches, plan, on_progress)
@@ -192,7 +190,6 @@ def prepare_note(change: Change) -> Prepared:
         status=note.status,
         created_at=note.created_at,
         updated_at=note.updated_at,
-        language=language(f"{note.name} {note.description} {note.body[:LANGUAGE_SAMPLE_CHARS]}"),
         problems=note.problems,
         is_known=note.is_known,
         chunks=chunk_refs(note) if note.id else (),

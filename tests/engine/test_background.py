@@ -502,9 +502,13 @@ def test_words_answer_while_vectors_are_still_being_made(world):
     for n in range(10):
         world.note(f"{n}.md", f"n{n}", f"alpha {n}\n")
     with following(world, embedder=world.embedder, ready=False) as watched:
-        wait_until(lambda: len(watched.ids() if watched.engine.status().last_scan_at else {}) == 10)
-        recall = watched.engine.recall("alpha 3", limit=3, min_score=0.0)
-        assert "n3" in [hint.id for hint in recall.hints]
+
+        def answers() -> bool:
+            hints = watched.engine.recall("alpha 3", limit=3, min_score=0.0).hints
+            return "n3" in [hint.id for hint in hints]
+
+        wait_until(answers)
+        assert watched.engine.status().dense.pending
 
 
 def test_a_sync_that_is_asked_for_while_vectors_are_made_comes_to_its_end(world):

@@ -46,12 +46,7 @@ def test_a_third_language_is_found_and_silent(file: str, bundled: Embedder, cali
     languages = [language(text) for text in asked], [language(text) for text in held]
     queries = calibration.centre_queries(bundled.queries(asked), languages[0])
     passages = calibration.centre_passages(bundled.passages(held), languages[1])
-    likeness = np.array(
-        [
-            [calibration.likeness(float(cosine), a, b) for cosine, b in zip(row, languages[1], strict=True)]
-            for row, a in zip(queries @ passages.T, languages[0], strict=True)
-        ]
-    )
+    likeness = calibration.likenesses(passages @ queries.T, *languages).T
     threshold = dense_threshold(len(notes))
     hits, misses = likeness[: len(notes)], likeness[len(notes) :]
     assert (hits.argmax(axis=1) == np.arange(len(notes))).mean() >= 0.9

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -76,11 +77,14 @@ def test_nothing_to_centre_is_no_error(calibration: Calibration) -> None:
     assert calibration.centre_queries(nothing, []).shape == (0, DIMENSION)
 
 
-def test_a_stranger_is_nothing_like_a_hit_and_a_hit_is_one() -> None:
-    level = Level(stranger=0.1, hit=0.6)
-    assert level.likeness(0.1) == 0 == level.likeness(-1.0)
-    assert level.likeness(0.6) == pytest.approx(1)
-    assert level.likeness(0.85) == pytest.approx(1.5)
+def test_a_stranger_is_nothing_like_a_hit_and_a_hit_is_one(calibration: Calibration) -> None:
+    levels = {pair: Level(stranger=0.2, hit=0.4) for pair in calibration.levels} | {
+        ("zh", "en"): Level(stranger=0.1, hit=0.6)
+    }
+    cosines = np.array([[-1.0], [0.1], [0.6], [0.85]])
+    found = replace(calibration, levels=levels).likenesses(cosines, ["zh"], ["en"] * 4)
+    assert found[:, 0] == pytest.approx([0, 0, 1, 1.5])
+    assert replace(calibration, levels=levels).likenesses(cosines[2:3], ["en"], ["zh"]) == pytest.approx(2)
 
 
 def test_every_pair_of_languages_has_its_level(calibration: Calibration) -> None:
@@ -97,7 +101,7 @@ def test_a_model_that_tells_nothing_apart_gets_a_scale_on_which_nothing_is_a_hit
 
     calibration = calibrate(noise, noise, "noise")
     cosines = calibration.centre_queries(noise(["a"] * 200), ["en"] * 200) @ noise(["b"] * 200).T
-    likenesses = [calibration.likeness(float(cosine), "en", "en") for cosine in cosines.ravel()]
+    likenesses = calibration.likenesses(cosines, ["en"] * 200, ["en"] * 200)
     assert np.quantile(likenesses, 0.99) < 0.75
 
 

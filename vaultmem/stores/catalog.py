@@ -15,8 +15,6 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +22,13 @@ from vaultmem.errors import StoreError
 from vaultmem.notes import Code, Problem, Status
 from vaultmem.vault import FileStat
 
-SCHEMA = 1
+SCHEMA = 2
 BUSY_TIMEOUT_MS = 5_000
 _ADVICE = "Run `vaultmem doctor --repair`."
 KEYS_PER_QUERY = 500  # SQLite's oldest limit on variables is 999
+
+_PENDING = "id IS NOT NULL AND dense_digest IS NOT digest"
+_UNINDEXED = "id IS NOT NULL AND lexical_digest IS NOT digest"
 
 _TABLES = f"""
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -37,13 +38,13 @@ CREATE TABLE notes (
   size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, ctime_ns INTEGER NOT NULL, inode INTEGER NOT NULL,
   digest TEXT NOT NULL,
   id TEXT, name TEXT NOT NULL, description TEXT NOT NULL, tags TEXT NOT NULL, status TEXT NOT NULL,
-  created_at TEXT, updated_at TEXT, language TEXT NOT NULL,
+  created_at TEXT, updated_at TEXT,
   problems TEXT NOT NULL, is_known INTEGER NOT NULL,
   lexical_digest TEXT, dense_digest TEXT
 );
 CREATE INDEX notes_by_id ON notes (id);
-CREATE INDEX notes_to_embed ON notes (mtime_ns) WHERE id IS NOT NULL AND dense_digest IS NOT digest;
-CREATE INDEX notes_to_index ON notes (note_key) WHERE id IS NOT NULL AND lexical_digest IS NOT digest;
+CREATE INDEX notes_to_embed ON notes (mtime_ns) WHERE {_PENDING};
+CREATE INDEX notes_to_index ON notes (note_key) WHERE {_UNINDEXED};
 CREATE TABLE chunks (
   note_key INTEGER NOT NULL, part TEXT NOT NULL, ordinal INTEGER NOT NULL, text_hash TEXT NOT NULL,
   PRIMARY KEY (note_key, part, ordinal)
@@ -54,7 +55,7 @@ PRAGMA user_version = {SCHEMA};
 
 _COLUMNS = (
     "note_key, path, size, mtime_ns, ctime_ns, inode, digest, id, name, description, tags, status, created_at,"
-    " updated_at, language, problems, is_known, lexical_digest, dense_digest"
+    " updated_at, problems, is_known, lexical_digest, dense_digest"
 )
 _SINGLE_IDS = "SELECT id FROM notes WHERE id IS NOT NULL GROUP BY id HAVING count(*) = 1"
 _SHARED_IDS = "SELECT id FROM notes WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
@@ -85,7 +86,7 @@ class Known:
         return self.is_known and not self.needs_indexing
 
 
-@dataclass(frozen=True)  # no slots: chunk hashes are read on demand and kept
+@dataclass(frozen=True, slots=True)
 class NoteRow:
     """One note on record. `chunk_hashes`, of its newest text, are only filled in while its vectors are pending."""
 
@@ -100,7 +101,6 @@ class NoteRow:
     status: Status
     created_at: str | None
     updated_at: str | None
-    language: str
     problems: tuple[Problem, ...]
     is_known: bool
     lexical_digest: str | None
@@ -122,11 +122,6 @@ class NoteRow:
     def is_pending(self) -> bool:
         """Its newest text has no vectors yet."""
         return self.id is not None and self.dense_digest != self.digest
-
-    @cached_property
-    def mtime(self) -> datetime:
-        """When the file was last written, UTC."""
-        return datetime.fromtimestamp(self.stat.mtime_ns / 1e9, tz=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +148,6 @@ class NoteRecord:
     status: Status
     created_at: str | None
     updated_at: str | None
-    language: str
     problems: tuple[Problem, ...]
     is_known: bool
     chunks: tuple[ChunkRef, ...]
@@ -280,19 +274,22 @@ class Catalog:
         condition = " WHERE path = ? OR (path > ? AND path < ?)"
         return self._connection.execute(sql + condition, (path, path + "/", path + "0")).fetchall()
 
-    def rows(self, *, where: str = "", values: Sequence[object] = ()) -> list[NoteRow]:
-        """Notes on record by path; `where` is a condition of this package's own making, never of a user's."""
+    def rows(self) -> list[NoteRow]:
+        """Every note on record, by path."""
+        return self._rows_where("TRUE")
+
+    def _rows_where(self, condition: str, *values: object) -> list[NoteRow]:
         with _as_store_error(self._path):
-            sql = f"{_SELECT} {('WHERE ' + where) if where else ''} ORDER BY path"
-            return [_row(values) for values in self._connection.execute(sql, tuple(values))]
+            found = self._connection.execute(f"{_SELECT} WHERE {condition} ORDER BY path", values)
+            return [_row(row) for row in found]
 
     def row_at(self, path: str) -> NoteRow | None:
         """The note on record at `path`."""
-        return next(iter(self.rows(where="path = ?", values=(path,))), None)
+        return next(iter(self._rows_where("path = ?", path)), None)
 
     def rows_with_id(self, note_id: str) -> list[NoteRow]:
         """The notes on record that carry this id: more than one is a conflict."""
-        return self.rows(where="id = ?", values=(note_id,))
+        return self._rows_where("id = ?", note_id)
 
     def rows_by_key(self, keys: Collection[int]) -> dict[int, NoteRow]:
         """Notes on record; keys that are not there are left out. Those that wait for vectors have chunk hashes."""
@@ -303,7 +300,7 @@ class Catalog:
                 hashes: dict[int, set[str]] = {}
                 sql = (
                     "SELECT note_key, text_hash FROM chunks JOIN notes USING (note_key)"
-                    f" WHERE note_key IN ({marks}) AND dense_digest IS NOT digest"
+                    f" WHERE note_key IN ({marks}) AND {_PENDING}"
                 )
                 for key, text_hash in self._connection.execute(sql, part):
                     hashes.setdefault(key, set()).add(text_hash)
@@ -318,7 +315,7 @@ class Catalog:
 
     def pending_count(self) -> int:
         """How many notes wait for vectors; quick, whatever the size of the vault."""
-        sql = "SELECT count(*) FROM notes INDEXED BY notes_to_embed WHERE id IS NOT NULL AND dense_digest IS NOT digest"
+        sql = f"SELECT count(*) FROM notes INDEXED BY notes_to_embed WHERE {_PENDING}"
         with _as_store_error(self._path):
             return int(self._connection.execute(sql).fetchone()[0])
 
@@ -345,12 +342,12 @@ class Catalog:
     def counts(self) -> Counts:
         """How many notes of each kind there are."""
         sql = (
-            f"SELECT count(*), 0, coalesce(sum(status = 'deprecated'), 0), coalesce(sum(id IN ({_SHARED_IDS})), 0),"
-            " count(id), coalesce(sum(id IS NOT NULL AND dense_digest IS NOT digest), 0),"
+            f"SELECT count(*), coalesce(sum(status = 'deprecated'), 0), coalesce(sum(id IN ({_SHARED_IDS})), 0),"
+            f" count(id), coalesce(sum({_PENDING}), 0),"
             " coalesce(sum(NOT is_known), 0) FROM notes"
         )
         with _as_store_error(self._path):
-            notes, _, deprecated, conflicts, with_id, pending, unreadable = self._connection.execute(
+            notes, deprecated, conflicts, with_id, pending, unreadable = self._connection.execute(
                 sql
             ).fetchone()
         return Counts(notes, self.admitted_count(), deprecated, conflicts, with_id, pending, unreadable)
@@ -364,9 +361,22 @@ class Catalog:
 
     def to_embed(self, limit: int) -> list[NoteRow]:
         """Notes whose newest text has no vectors yet, newest file first."""
-        sql = f"{_SELECT} WHERE id IS NOT NULL AND dense_digest IS NOT digest ORDER BY mtime_ns DESC LIMIT ?"
+        sql = f"{_SELECT} WHERE {_PENDING} ORDER BY mtime_ns DESC LIMIT ?"
         with _as_store_error(self._path):
             return [_row(values) for values in self._connection.execute(sql, (limit,))]
+
+    def pending_keys(self) -> set[int]:
+        """Notes whose newest text has no vectors yet."""
+        with _as_store_error(self._path):
+            return {
+                key for (key,) in self._connection.execute(f"SELECT note_key FROM notes WHERE {_PENDING}")
+            }
+
+    def unindexed_count(self) -> int:
+        """How many notes that can be read are not in the lexical store as they are now."""
+        sql = f"SELECT count(*) FROM notes WHERE {_UNINDEXED} AND is_known"
+        with _as_store_error(self._path):
+            return int(self._connection.execute(sql).fetchone()[0])
 
     def is_sound(self) -> bool:
         """SQLite finds nothing wrong with the file, and every table is there."""
@@ -397,7 +407,6 @@ class Catalog:
                 record.status.value,
                 record.created_at,
                 record.updated_at,
-                record.language,
                 _dump_problems(record.problems),
                 int(record.is_known),
             )
@@ -409,7 +418,7 @@ class Catalog:
         return keys
 
     def _write_row(self, note_key: int | None, values: tuple[object, ...]) -> int:
-        columns = _COLUMNS.split(", ")[1:17]
+        columns = _COLUMNS.split(", ")[1:16]
         if note_key is None:
             marks = ", ".join("?" * len(columns))
             sql = f"INSERT INTO notes ({', '.join(columns)}) VALUES ({marks})"
@@ -479,7 +488,7 @@ def _row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> N
     (key, path, size, mtime_ns, ctime_ns, inode, digest, note_id, name, description, tags, status) = values[
         :12
     ]
-    created_at, updated_at, language, problems, is_known, lexical_digest, dense_digest, conflict = values[12:]
+    created_at, updated_at, problems, is_known, lexical_digest, dense_digest, conflict = values[12:]
     return NoteRow(
         note_key=key,
         path=path,
@@ -492,7 +501,6 @@ def _row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> N
         status=Status(status),
         created_at=created_at,
         updated_at=updated_at,
-        language=language,
         problems=_load_problems(problems),
         is_known=bool(is_known),
         lexical_digest=lexical_digest,
