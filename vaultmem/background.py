@@ -178,7 +178,7 @@ class Background:
             self._second_look.pop(path, None)
         try:
             with self._engine.access.writer() as caches:
-                outcome = self._engine.sync_lexical(caches, paths)
+                outcome = self._engine.keeper.sync_lexical(caches, paths)
                 self._finish(caches, outcome.report, is_scan=paths is None)
         except RootMissingError as error:
             self._fail(SYNCING, error, "root_missing")
@@ -194,7 +194,7 @@ class Background:
     def _finish(self, caches: Caches, report: SyncReport, *, is_scan: bool) -> None:
         counts = caches.catalog.counts()
         if report.changed:
-            full = self._engine.complete(caches, report)
+            full = self._engine.keeper.complete(caches, report)
             self._engine.tell(SyncFinished(utc_now(), full), caches)
             self._changes += report.changed
         if counts.pending and self._engine.embedder is not None:
@@ -202,7 +202,7 @@ class Background:
         elif self.state != "embedding":
             self._publish("idle")
         if self._changes >= CHANGES_PER_MAINTENANCE and is_scan:
-            self._engine.maintain(caches, changed=self._changes)
+            self._engine.keeper.maintain(caches, changed=self._changes)
             self._changes = 0
 
     def _notice_commits(self, seen: tuple[int, int] | None) -> tuple[int, int] | None:
@@ -238,16 +238,18 @@ class Background:
     def _fill(self) -> None:
         self._publish("embedding")
         started = time.perf_counter()
-        filled = self._engine.fill(should_stop=self._stopping.is_set, progress=self._embedding_progressed)
+        filled = self._engine.keeper.fill(
+            should_stop=self._stopping.is_set, progress=self._embedding_progressed
+        )
         if self._stopping.is_set():
             return
         with self._engine.access.writer() as caches:
             self.progress = None
             self._recover(EMBEDDING)
             if filled.notes:
-                report = self._engine.complete(caches, None, filled, time.perf_counter() - started)
+                report = self._engine.keeper.complete(caches, None, filled, time.perf_counter() - started)
                 self._engine.tell(SyncFinished(utc_now(), report), caches)
-                self._engine.maintain(caches, changed=filled.notes)
+                self._engine.keeper.maintain(caches, changed=filled.notes)
             self._publish("idle")
 
     def _embedding_progressed(self, progress: Progress) -> None:

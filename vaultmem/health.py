@@ -198,7 +198,7 @@ def _repair(engine: Engine) -> None:
         with contextlib.suppress(EmbedderError):  # the check of the model will say so
             engine.sync(full=True)
         with engine.access.writer() as caches:
-            engine.maintain(caches, force=True)
+            engine.keeper.maintain(caches, force=True)
 
 
 def _take_back(engine: Engine, caches: Caches) -> None:

@@ -145,7 +145,7 @@ def test_full_sync_of_300_real_notes_costs_what_the_engine_costs(tmp_path: Path)
     assert embedder is not None
     with Engine.open(root, tmp_path / "warm", embedder) as engine:  # calibration is once per model
         engine.sync(embed=False)
-        engine.fill(should_stop=lambda: True)
+        engine.keeper.fill(should_stop=lambda: True)
         with engine.access.reader() as caches:
             pending = caches.catalog.to_embed(300)
         works = [texts_of(engine.vault, row) for row in pending]
@@ -188,7 +188,7 @@ def test_10_000_notes_with_a_fixed_delay_embedder(root: Path, tmp_path: Path) ->
     embedder = HashingEmbedder(size=DIMENSION, delay_s=0.01)
     with Engine.open(root, tmp_path / "state", embedder) as engine:
         engine.sync(embed=False)
-        engine.fill(should_stop=lambda: True)
+        engine.keeper.fill(should_stop=lambda: True)
         embedded = embedder.texts_embedded
         started = time.perf_counter()
         engine.sync()

@@ -419,7 +419,7 @@ def test_ld_version_growth_and_tv_segments_stay_bounded_over_single_edits(world)
                 most_files = max(most_files, sum(1 for _ in world.state_dir.glob("lexical-*/*")))
         assert most_files < 100
         with engine.access.writer() as caches:
-            engine.maintain(caches, force=True)
+            engine.keeper.maintain(caches, force=True)
         for name, size in fresh.items():
             assert size_of(world, name) <= 3 * size + 100_000, f"{name} has grown"
     assert world.facts() == world.rebuilt()

@@ -522,7 +522,7 @@ def test_a_sync_that_is_asked_for_while_vectors_are_made_comes_to_its_end(world)
 
 
 def test_questions_and_edits_do_not_wait_for_a_sync_in_another_thread(world, monkeypatch):
-    monkeypatch.setattr("vaultmem.engine.WRITER_CATCHES_UP_S", 0.05)
+    monkeypatch.setattr("vaultmem.keeping.WRITER_CATCHES_UP_S", 0.05)
     world.note("a.md", "a", "alpha\n")
     with Engine.open(
         config=Config(world.root, world.state_dir, dirty_check_s=0.0), embedder="none"
@@ -599,7 +599,7 @@ def test_closing_ends_embedding_within_one_call_and_it_goes_on_later(world):
 def test_an_unexpected_error_is_told_and_following_goes_on(world, monkeypatch, caplog, error):
     monkeypatch.setattr(background, "LOCK_RETRY_S", 0.05)
     with following(world) as watched:
-        sync_lexical = watched.engine.sync_lexical
+        sync_lexical = watched.engine.keeper.sync_lexical
         errors = [error]
 
         def fail_once(*args, **options):
@@ -607,7 +607,7 @@ def test_an_unexpected_error_is_told_and_following_goes_on(world, monkeypatch, c
                 raise errors.pop()
             return sync_lexical(*args, **options)
 
-        monkeypatch.setattr(watched.engine, "sync_lexical", fail_once)
+        monkeypatch.setattr(watched.engine.keeper, "sync_lexical", fail_once)
         world.note("a.md", "a")
         watched.wait_for({"a.md": "a"})
         (failed,) = watched.told(EngineFailed)

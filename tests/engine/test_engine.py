@@ -248,7 +248,7 @@ def test_an_edit_that_the_caches_cannot_follow_is_done_all_the_same(world, engin
     def full(*_, **__):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(engine, "sync_lexical", full)
+    monkeypatch.setattr(engine.keeper, "sync_lexical", full)
     assert engine.edit_tags(None, add=["x"], path="a.md").changed
     assert b"[t, x]" in file.read_bytes()
     assert [type(event) for event in events] == [NoteEdited, EngineFailed]
@@ -674,7 +674,7 @@ def test_caches_that_cannot_be_written_go_on_answering(world, engine, monkeypatc
     def full(*_, **__):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(engine, "sync_lexical", full)
+    monkeypatch.setattr(engine.keeper, "sync_lexical", full)
     world.note("b.md", "b", "beta\n")
     assert hinted(engine, "alpha") == ["a"]
     assert engine.open_memory("b").path == "b.md"
@@ -696,7 +696,7 @@ def test_a_look_that_runs_out_of_time_makes_no_false_conflict_and_loses_nothing(
     with engine.access.writer() as caches:
         with monkeypatch.context() as patched:
             patched.setattr("vaultmem.sync.time", FakeTime(clock))
-            engine.sync_lexical(caches, deadline=5.0)
+            engine.keeper.sync_lexical(caches, deadline=5.0)
         assert caches.catalog.counts().conflicts == 0
         assert len(caches.catalog.rows()) == 2
     world.sync()
@@ -826,7 +826,7 @@ def test_a_note_that_can_never_be_read_does_not_make_a_reader_stale(world, besid
 
 def test_an_edit_beside_a_writer_is_written_and_seen_when_the_writer_has_it(world, beside, monkeypatch):
     reader, writer = beside
-    monkeypatch.setattr(engine_module, "WRITER_CATCHES_UP_S", 0.05)
+    monkeypatch.setattr("vaultmem.keeping.WRITER_CATCHES_UP_S", 0.05)
     assert reader.edit_tags("a", add=["x"]).changed
     saved = save_new(reader, "Beside")
     assert reader.open_memory(saved.memory.id or "").name == "Beside"

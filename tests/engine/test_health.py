@@ -374,7 +374,7 @@ def test_damage_is_found_by_the_right_check_and_mended(synced, damage):
     act, checks = DAMAGES[damage]
     act(synced)
     with look_away(synced) as engine:
-        engine._looked_at = float("inf")  # no look before the answer: doctor itself has to see it
+        engine.keeper._looked_at = float("inf")  # no look before the answer: doctor itself has to see it
         report = engine.doctor()
         assert not report.caches_agree and not report.healthy
         assert set(failing(report)) == checks

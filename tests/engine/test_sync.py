@@ -148,11 +148,11 @@ def test_a_note_that_stopped_parsing_a_moment_ago_keeps_its_rows(world):
     world.sync()
     with world.engine() as engine, engine.access.writer() as caches:
         file.write_text("")
-        outcome = engine.sync_lexical(caches)
+        outcome = engine.keeper.sync_lexical(caches)
         assert outcome.unsettled == ("a.md",)
         assert caches.catalog.row_at("a.md").id == "a"
         os.utime(file, (1, 1))
-        engine.sync_lexical(caches)
+        engine.keeper.sync_lexical(caches)
         assert caches.catalog.row_at("a.md").id is None
 
 
@@ -266,7 +266,7 @@ def test_embedding_goes_on_where_it_was_stopped(world):
         world.note(f"{i}.md", f"n{i}", f"text number {i}\n")
     world.sync(embed=False)
     with world.engine() as engine:
-        filled = engine.fill(should_stop=iter([False] * 3 + [True] * 1000).__next__)
+        filled = engine.keeper.fill(should_stop=iter([False] * 3 + [True] * 1000).__next__)
     assert 0 < filled.chunks_embedded < 60
     report = world.sync()
     assert report.embeddings_pending == 0

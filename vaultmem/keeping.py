@@ -1,0 +1,294 @@
+"""Keeping the caches in step with the files: what every sync, edit and look before an answer does, in whatever thread.
+
+A writer brings the caches up to date. Who cannot write remembers what differs, as an overlay on the answers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from vaultmem import integrity, journal
+from vaultmem.access import Access
+from vaultmem.caches import Caches, StoreName
+from vaultmem.embed import Embedder
+from vaultmem.errors import EngineError, StoreError, WriterBusyError
+from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.hub import Hub, utc_now
+from vaultmem.overlay import Overlay, look
+from vaultmem.stores.vectors import VECTORS_KEPT_S
+from vaultmem.vault import FileStat, Vault
+
+if TYPE_CHECKING:
+    from vaultmem.background import Background
+    from vaultmem.sync import Outcome
+
+QUICK_LOOK_S = 0.2
+"""How long the look at the files before an answer may read notes."""
+
+UNSETTLED_WAIT_S = 0.4
+"""When a foreground sync looks again at a note that seems half-written."""
+
+NS_PER_S = 1_000_000_000
+
+WRITER_CATCHES_UP_S = 2.0
+"""How long a save waits for another writer to index it."""
+
+
+class Keeper:
+    """Keeps the caches of one memory root in step with its files. Safe to use from threads."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        access: Access,
+        embedder: Embedder | None,
+        hub: Hub,
+        background: Callable[[], Background | None],
+        *,
+        dirty_check_s: float,
+    ) -> None:
+        self.overlay = Overlay()
+        """What differed from the caches at the last look, and could not be written."""
+        self._vault, self._access, self._embedder, self._hub = vault, access, embedder, hub
+        self._background = background
+        self._dirty_check_s = dirty_check_s
+        self._filling = threading.Lock()
+        self._looked_at: float | None = None
+        self._has_swept = False
+
+    def sync(
+        self,
+        *,
+        embed: bool = True,
+        full: bool = False,
+        paths: Iterable[str] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> SyncReport:
+        """One pass to completion: look, plan, apply, and with `embed` fill in vectors.
+
+        `full` hashes every file; `paths` (relative to the root) limits the look. Raises RootMissingError,
+        WriterBusyError, StoreError, EmbedderError.
+        """
+        started = time.perf_counter()
+        with self._access.holding():
+            with self._access.writer() as caches:
+                outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
+                if outcome.unsettled:
+                    outcome = self._look_twice(caches, outcome)
+            filled = self.fill(progress=progress) if embed else Filled()
+            with self._access.writer() as caches:
+                self.maintain(caches, changed=outcome.report.changed + filled.notes)
+                report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
+                if report.changed or report.chunks_embedded:
+                    self.tell(SyncFinished(utc_now(), report), caches)
+        return report
+
+    def sync_lexical(
+        self,
+        caches: Caches,
+        paths: Iterable[str] | None = None,
+        *,
+        full: bool = False,
+        deadline: float | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Outcome:
+        """Bring the catalog and the lexical store up to date; a broken store is rebuilt on the way."""
+        from vaultmem.sync import sync  # what only looks does without
+
+        try:
+            outcome = sync(
+                caches, self._vault, scope=paths, full=full, deadline=deadline, on_progress=progress
+            )
+        except StoreError:
+            integrity.mend(caches)
+            outcome = sync(caches, self._vault, deadline=deadline, on_progress=progress)
+        if paths is None:
+            self._looked_at, self.overlay = time.monotonic(), Overlay()
+        return outcome
+
+    def _look_twice(self, caches: Caches, first: Outcome) -> Outcome:
+        """Look again at notes that seemed half-written; whoever asked for this sync waits for the truth."""
+        from vaultmem.sync import sync
+
+        time.sleep(UNSETTLED_WAIT_S)
+        again = sync(
+            caches, self._vault, scope=first.unsettled, settle_ns=int(UNSETTLED_WAIT_S * NS_PER_S)
+        ).report
+        counts = {
+            name: getattr(first.report, name) + getattr(again, name)
+            for name in ("added", "updated", "moved", "deleted")
+        }
+        paths = tuple(sorted({*first.report.paths, *again.paths}))
+        return replace(first, report=replace(first.report, paths=paths, **counts))
+
+    def fill(
+        self,
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Filled:
+        """Embed what is pending; one thread at a time. The caller's process holds the lock, but no turn of `writer`:
+        another thread that is embedding needs it to come to its end.
+        """
+        if self._embedder is None:
+            return Filled()
+        from vaultmem.filling import fill_all
+
+        with self._filling:
+            return fill_all(
+                self._access.writer,
+                self._vault,
+                self._embedder,
+                should_stop=should_stop,
+                on_progress=progress,
+            )
+
+    def complete(
+        self,
+        caches: Caches,
+        report: SyncReport | None,
+        filled: Filled | None = None,
+        total_s: float | None = None,
+    ) -> SyncReport:
+        """A report with the counts as they are now, and what was embedded."""
+        counts = caches.catalog.counts()
+        report, filled = report or SyncReport(), filled or Filled()
+        total = report.seconds.total if total_s is None else total_s
+        return replace(
+            report,
+            admitted=counts.admitted,
+            unreadable=counts.unreadable,
+            embeddings_pending=counts.pending if self._embedder is not None else 0,
+            chunks_embedded=filled.chunks_embedded,
+            chunks_reused=filled.chunks_reused,
+            seconds=replace(report.seconds, dense=total - report.seconds.total, total=total),
+        )
+
+    def maintain(self, caches: Caches, *, changed: int = 0, force: bool = False) -> None:
+        """Keep the stores' disk use bounded; most calls find nothing to do."""
+        if not (changed or force):
+            return
+        caches.sweep_folders()
+        if force or not self._has_swept:  # a walk of the whole root: once is enough
+            self._vault.sweep_leftovers()
+            self._has_swept = True
+        for store in (caches.lexical, caches.dense):
+            if store is not None:
+                store.maintain(force=force)
+        if caches.vectors is not None:
+            caches.vectors.prune(time.time() - VECTORS_KEPT_S)
+
+    def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
+        """Build both stores again beside the live ones; vectors are reused by text."""
+        with self._access.holding():
+            with self._access.writer() as caches:
+                for store in StoreName:
+                    caches.outdate(store)
+            return self.sync(progress=progress)
+
+    # --- looking
+
+    def look_again(self) -> None:
+        """Look at the files now, however short ago that was done."""
+        self._looked_at = None
+        self.freshen()
+
+    def freshen(self) -> None:
+        """Look at the files unless that was done a moment ago: sync lexically if possible, else remember what differs.
+
+        Raises RootMissingError; a root that is away leaves the caches as they are.
+        """
+        now = time.monotonic()
+        if self._looked_at is not None and now - self._looked_at < self._dirty_check_s:
+            return
+        deadline = now + QUICK_LOOK_S
+        try:
+            with self._access.reader() as caches:
+                is_usable = caches.generation(StoreName.LEXICAL) > 0
+                if is_usable and self._is_being_scanned():
+                    return
+                overlay = look(caches.catalog, self._vault, deadline)
+        except StoreError:
+            overlay, is_usable = Overlay(), False
+        if (overlay.has_work or not is_usable) and self._sync_quickly(is_usable):
+            overlay = Overlay()
+        self._looked_at, self.overlay = now, overlay
+
+    def _is_being_scanned(self) -> bool:
+        """This engine's own background looks at everything right now, and will tell what differs."""
+        background = self._background()
+        return background is not None and self._access.is_writer and background.state == "scanning"
+
+    def _sync_quickly(self, is_usable: bool) -> bool:
+        """Sync lexically before an answer, if nobody else is at it; whether it was done.
+
+        Caches that answer but cannot be written are told of and go on answering; without any it takes its time.
+        """
+        deadline = time.monotonic() + QUICK_LOOK_S if is_usable else None
+        try:
+            with self._access.writer(timeout_s=0.0) as caches:
+                report = self.sync_lexical(caches, deadline=deadline).report
+                if report.changed:
+                    self.tell(SyncFinished(utc_now(), self.complete(caches, report)), caches)
+        except WriterBusyError:
+            return False
+        except StoreError as error:
+            if not is_usable:
+                raise
+            self.tell(EngineFailed(utc_now(), str(error), error.advice))
+            return False
+        if report.changed:
+            self._wake_background()
+        return True
+
+    # --- after an edit
+
+    def after_write(self, path: str, what: str) -> None:
+        """Let the caches follow at once, here or in the process that writes them.
+
+        The note is written: caches that cannot follow now are told of, and follow at the next look.
+        """
+        self._looked_at = None
+        try:
+            with self._access.writer(timeout_s=0.0) as caches:
+                self.sync_lexical(caches, [path])
+                self.tell(NoteEdited(utc_now(), path, what), caches)
+            self._wake_background()
+        except WriterBusyError:
+            self._await_writer(path)
+            self.tell(NoteEdited(utc_now(), path, what))
+        except EngineError as error:
+            self.tell(NoteEdited(utc_now(), path, what))
+            self.tell(EngineFailed(utc_now(), str(error), error.advice))
+
+    def _wake_background(self) -> None:
+        background = self._background()
+        if background is not None:
+            background.wake()
+
+    def _await_writer(self, path: str) -> None:
+        """Wait until the writing process has seen the file as it is now; without patience beyond a moment."""
+        wanted = self._vault.stat(path)
+        deadline = time.monotonic() + WRITER_CATCHES_UP_S
+        while time.monotonic() < deadline and not self._is_on_record(path, wanted):
+            time.sleep(0.02)
+
+    def _is_on_record(self, path: str, stat: FileStat | None) -> bool:
+        try:
+            with self._access.reader() as caches:
+                known = caches.catalog.known([path]).get(path)
+        except StoreError:  # the writer is only just making them
+            return False
+        if known is None or stat is None:
+            return known is None and stat is None
+        return known.stat == stat and not known.needs_indexing
+
+    def tell(self, event: Event, caches: Caches | None = None) -> None:
+        """Tell subscribers; with `caches` also record it in the journal."""
+        if caches is not None:
+            journal.write(caches.catalog, event)
+        self._hub.tell(event)
