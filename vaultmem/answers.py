@@ -1,6 +1,6 @@
-"""Answers from the caches and the files: notes, diagnostics, an opened memory, text search, status. Nothing is written.
+"""Answers from the caches and the files: notes, diagnostics, an opened memory, text search. Nothing is written.
 
-Every function reads the catalog through the overlay, so that a process that may not write answers no less truly.
+The catalog is read through the overlay, so that a process that may not write answers no less truly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from vaultmem.caches import Caches, StoreName
 from vaultmem.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.embed import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
-from vaultmem.evidence import MemoryRow, Sources
+from vaultmem.evidence import Meaning, MemoryRow, Sources
 from vaultmem.names import sync_copy_of
 from vaultmem.notes import Note, Status, parse_note
 from vaultmem.overlay import OverlaidMemories, Overlay
@@ -223,7 +223,8 @@ def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Emb
     if embedder is None or caches.made_with(StoreName.DENSE) != filling.dense_rules(embedder):
         return Sources(memories, caches.lexical, check_hint=check)
     calibration = filling.kept_calibration(caches, embedder)
-    return Sources(memories, caches.lexical, caches.dense, embedder.queries, calibration, check)
+    meaning = Meaning(caches.dense, embedder.queries, calibration) if caches.dense and calibration else None
+    return Sources(memories, caches.lexical, meaning, check)
 
 
 def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[MemoryRow], MemoryRow | None]:

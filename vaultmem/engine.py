@@ -199,7 +199,7 @@ class Engine:
 
     @property
     def freshness(self) -> Freshness:
-        """How current the answers are."""
+        """How current the answers are. Raises StoreError while there are no caches."""
         with self.access.reader() as caches:
             scanned = caches.catalog.meta("last_scan_at")
         at = datetime.fromtimestamp(float(scanned), UTC) if scanned else None
@@ -252,12 +252,15 @@ class Engine:
             pass
 
     def notes(self) -> tuple[NoteView, ...]:
-        """Every note on record, by path."""
+        """Every note on record, by path. Raises RootMissingError, StoreError."""
         found = self._diagnosed()
         return answers.note_views(found.rows, found.diagnostics)
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
-        """What is wrong with the notes, by path. A root that is missing is the only diagnostic there is then."""
+        """What is wrong with the notes, by path; a root that is missing is the only diagnostic there is then.
+
+        Raises StoreError.
+        """
         try:
             found = self._diagnosed()
         except RootMissingError as error:
@@ -265,7 +268,7 @@ class Engine:
         return tuple(d for of_note in found.diagnostics.values() for d in of_note)
 
     def tags(self) -> Mapping[str, int]:
-        """How many notes carry each tag, most used first."""
+        """How many notes carry each tag, most used first. Raises RootMissingError, StoreError."""
         return answers.tag_counts(self._diagnosed().rows)
 
     def _diagnosed(self) -> Diagnosed:
@@ -281,7 +284,8 @@ class Engine:
     def open_memory(self, id: str) -> OpenedMemory:
         """A memory's Markdown, whole, as it is on disk now.
 
-        Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read.
+        Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read,
+        RootMissingError, StoreError.
         """
         self.keeper.freshen()
         try:
@@ -307,7 +311,7 @@ class Engine:
         return answers.read_memory(self.vault, path)
 
     def copies(self, id: str) -> tuple[NoteCopy, ...]:
-        """The notes that carry this id, with what tells them apart."""
+        """The notes that carry this id, with what tells them apart. Raises RootMissingError, StoreError."""
         self.keeper.freshen()
         return answers.copies(self.vault, self._paths_with_id(id.strip()))
 
@@ -316,7 +320,7 @@ class Engine:
     ) -> SearchResult:
         """Text search over the notes as they are on disk now; active, unconflicted ones unless `include_all`.
 
-        Raises UsageError for a pattern that cannot be searched.
+        Raises UsageError for a pattern that cannot be searched, RootMissingError, StoreError.
         """
         self.keeper.freshen()
         with self.access.reader() as caches:

@@ -81,15 +81,22 @@ class Dense(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Meaning:
+    """What compares meanings: vectors, and what embeds and calibrates a prompt for them. All of one model."""
+
+    dense: Dense
+    embed_query: Callable[[Sequence[str]], Vectors]
+    """Texts → raw unit vectors (n, d). An EmbedderError makes that one answer lexical."""
+    calibration: Calibration
+
+
+@dataclass(frozen=True, slots=True)
 class Sources:
-    """What recall reads; with `dense`, `embed_query` or `calibration` missing it is lexical."""
+    """What recall reads; without `lexical` it goes by meaning alone, without `meaning` by words."""
 
     memories: Memories
     lexical: Lexical | None
-    dense: Dense | None = None
-    embed_query: Callable[[Sequence[str]], Vectors] | None = None
-    """Texts → raw unit vectors (n, d). An EmbedderError makes that one answer lexical."""
-    calibration: Calibration | None = None
+    meaning: Meaning | None = None
     check_hint: Callable[[MemoryRow], MemoryRow | None] = lambda row: row
     """Looks at the note's file as it is now: the row to show, or None when the note is gone."""
 
@@ -152,24 +159,25 @@ class Evidence:
 
 def embed_prompt(prompt: Prompt, sources: Sources) -> Vectors | None:
     """Centred unit vectors (windows, d) of a prompt; None where recall is lexical. Raises EmbedderError."""
-    if sources.dense is None or sources.embed_query is None or sources.calibration is None:
+    if sources.meaning is None:
         return None
-    raw = sources.embed_query([window.text for window in prompt.windows])
-    return sources.calibration.centre_queries(raw, [window.language for window in prompt.windows])
+    raw = sources.meaning.embed_query([window.text for window in prompt.windows])
+    return sources.meaning.calibration.centre_queries(raw, [window.language for window in prompt.windows])
 
 
 def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidence:
     """Let both stores propose memories, then read all of these in both."""
     terms = prompt.terms
+    meaning = sources.meaning if vectors is not None else None
     rows = sources.memories.rows_by_key(_proposed(prompt, vectors, sources))
-    embedded = sources.dense.read(rows) if sources.dense and vectors is not None and rows else None
+    embedded = meaning.dense.read(rows) if meaning and rows else None
     documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
     frequencies = sources.lexical.document_frequencies(terms) if sources.lexical else {}
     idf = [_idf(window, frequencies, documents) for window in prompt.windows]
     return Evidence(
         rows=rows,
         memories=sources.memories.admitted_count(),
-        passages=_passages(rows, prompt, vectors, embedded, sources.calibration),
+        passages=_passages(rows, prompt, vectors, embedded, meaning.calibration) if meaning else {},
         counts=_counts(rows, terms, sources.lexical),
         documents=documents,
         frequencies=frequencies,
@@ -195,9 +203,9 @@ def _proposed(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> set[
     if sources.lexical is not None:
         for asked in filter(None, (terms, names)):
             keys |= {hit.note_key for hit in sources.lexical.search(asked, scoring.LEXICAL_CANDIDATES)}
-    if sources.dense is not None and vectors is not None:
+    if sources.meaning is not None and vectors is not None:
         for vector in vectors:
-            keys |= sources.dense.near_notes(vector, scoring.DENSE_CANDIDATES)
+            keys |= sources.meaning.dense.near_notes(vector, scoring.DENSE_CANDIDATES)
     return keys
 
 
@@ -206,13 +214,13 @@ def _passages(
     prompt: Prompt,
     vectors: Vectors | None,
     embedded: RowTable | None,
-    calibration: Calibration | None,
+    calibration: Calibration,
 ) -> dict[int, list[Passage]]:
     """What was read of the dense store and counts, by note key."""
     import numpy as np
 
     found: dict[int, list[Passage]] = {}
-    if vectors is None or embedded is None or calibration is None:
+    if vectors is None or embedded is None:
         return found
     # Row by row: a matrix product rounds by where a row stands, and so by the history of the notes.
     cosines = np.stack([np.einsum("ij,j->i", embedded.vectors, vector) for vector in vectors], axis=1)

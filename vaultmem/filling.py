@@ -145,19 +145,20 @@ def fill_all(
             return Filled()
     calibration = _calibration_of(write, embedder)
     report = on_progress or (lambda _: None)
-    for attempt in (1, 2):
-        try:
-            with write() as caches:
-                if caches.made_with(StoreName.DENSE) != dense_rules(embedder):
-                    dimension = len(calibration.passage_means["en"])
-                    caches.begin(StoreName.DENSE, dense_rules(embedder), dimension=dimension)
-            return fill(write, vault, embedder, calibration, should_stop=should_stop, on_progress=report)
-        except StoreError:
-            if attempt == 2:
-                raise
-            with write() as caches:
-                caches.condemn(StoreName.DENSE)
-    raise AssertionError("unreachable")
+
+    def attempt() -> Filled:
+        with write() as caches:
+            if caches.made_with(StoreName.DENSE) != dense_rules(embedder):
+                dimension = len(calibration.passage_means["en"])
+                caches.begin(StoreName.DENSE, dense_rules(embedder), dimension=dimension)
+        return fill(write, vault, embedder, calibration, should_stop=should_stop, on_progress=report)
+
+    try:
+        return attempt()
+    except StoreError:
+        with write() as caches:
+            caches.condemn(StoreName.DENSE)
+        return attempt()
 
 
 def _is_filled(caches: Caches, embedder: Embedder) -> bool:

@@ -22,7 +22,7 @@ from vaultmem.scoring import ChunkSignal, Signals, Verdict
 if TYPE_CHECKING:
     from vaultmem.stores.dense import DenseRow
 
-__all__ = ["Candidate", "Hint", "Mode", "Recall", "Sources", "recall"]
+__all__ = ["Candidate", "Hint", "Mode", "Recall", "recall"]
 
 
 def recall(

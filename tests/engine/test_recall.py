@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from vaultmem.calibration import Calibration, calibrate
 from vaultmem.chunks import metadata_text, text_hash
+from vaultmem.evidence import Meaning, Sources
 from vaultmem.languages import language
-from vaultmem.recall import Mode, Recall, Sources, recall
+from vaultmem.recall import Mode, Recall, recall
 from vaultmem.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, total
 from vaultmem.stores.dense import DenseRow, Part
 from vaultmem.stores.lexical import LexicalDoc
@@ -101,9 +102,8 @@ class Vault:
         return self.on_disk.get(row.note_key, row)
 
     def ask(self, query: str, **options: Any) -> Recall:
-        sources = Sources(
-            self, self.lexical, self.dense, self.embedder.queries, hashing_calibration(), self.check_hint
-        )
+        meaning = self.dense and Meaning(self.dense, self.embedder.queries, hashing_calibration())
+        sources = Sources(self, self.lexical, meaning, self.check_hint)
         answer = recall(query, sources, now=NOW, **options)
         check(answer, options.get("limit", 3), options.get("min_score", DEFAULT_MIN_SCORE))
         return answer

@@ -277,9 +277,7 @@ class DenseStore:
             try:
                 table = self._table()
                 return None if table is None else act(table)
-            except StoreError:
-                raise
-            except Exception:
+            except (RuntimeError, ValueError, OSError):  # what Lance raises
                 if attempt == ATTEMPTS:
                     raise
                 self._open_table = None
