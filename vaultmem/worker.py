@@ -68,11 +68,6 @@ class Worker:
         """Where clients find it."""
         return self._address
 
-    def serve(self) -> None:
-        """Answer clients until `close` is called from another thread or a signal handler. Raises OSError."""
-        self._announce()
-        self._accept_all()
-
     def _announce(self) -> None:
         """Tell where it listens, and load what the first hook would otherwise wait for."""
         write_address(self._folder, self._address)
@@ -223,8 +218,7 @@ def _sweep(folder: Path, prefix: str) -> None:
 
 
 def _clues(engine: Engine, query: str, **options: Any) -> Json:
-    recall = engine.recall(query, **options)
-    return {"clues": clues(recall.candidates), "trouble": recall.trouble}
+    return {"clues": clues(engine.recall(query, **options).candidates)}
 
 
 _METHODS: dict[str, Callable[..., object]] = {
