@@ -151,7 +151,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class RecentRuns:
     """The last runs of one session, oldest first; the last one is going on."""
 
     runs: tuple[Run, ...] = ()
@@ -162,25 +162,25 @@ class Window:
         return self.runs[-1] if self.runs else Run()
 
 
-def begin_run(window: Window, suppression_runs: int) -> Window:
+def begin_run(recent: RecentRuns, suppression_runs: int) -> RecentRuns:
     """A user message came: a new run; only as many past ones are kept as can still suppress something."""
-    past = window.runs[-suppression_runs:] if suppression_runs > 0 else ()
-    return Window((*past, Run()))
+    past = recent.runs[-suppression_runs:] if suppression_runs > 0 else ()
+    return RecentRuns((*past, Run()))
 
 
-def suppressed_for_user(window: Window, suppression_runs: int) -> frozenset[str]:
+def suppressed_for_user(recent: RecentRuns, suppression_runs: int) -> frozenset[str]:
     """Ids a user message must not be given: those of this run and of the `suppression_runs` before it."""
-    past = window.runs[:-1][-suppression_runs:] if suppression_runs > 0 else ()
-    return frozenset(hinted for run in (*past, window.current) for hinted in run.hinted)
+    past = recent.runs[:-1][-suppression_runs:] if suppression_runs > 0 else ()
+    return frozenset(hinted for run in (*past, recent.current) for hinted in run.hinted)
 
 
-def suppressed_for_assistant(window: Window) -> frozenset[str]:
+def suppressed_for_assistant(recent: RecentRuns) -> frozenset[str]:
     """Ids an assistant turn must not be given: those of this run."""
-    return frozenset(window.current.hinted)
+    return frozenset(recent.current.hinted)
 
 
-def with_hinted(window: Window, ids: Iterable[str]) -> Window:
-    """The window after these ids were hinted in the run that is going on."""
-    known = window.current.hinted
+def with_hinted(recent: RecentRuns, ids: Iterable[str]) -> RecentRuns:
+    """The runs after these ids were hinted in the one that is going on."""
+    known = recent.current.hinted
     fresh = tuple(dict.fromkeys(each for each in ids if each not in known))
-    return Window((*window.runs[:-1], Run((*known, *fresh))))
+    return RecentRuns((*recent.runs[:-1], Run((*known, *fresh))))
