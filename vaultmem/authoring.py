@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from vaultmem import edits
+from vaultmem.cuts import shortened
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.views import Edited
@@ -168,17 +169,16 @@ def timestamp(moment: datetime) -> str:
 
 
 def suggested_description(note: Note, width: int = 160) -> str:
-    """The first sentence of the body, cut at a word or character border; empty when there is none."""
+    """The first sentence of the body, cut at the border of a letter; empty when there is none."""
     for line in note.body.splitlines():
         text = line.strip().lstrip("#>-*+0123456789. ").strip()
         if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):
-            return _first_sentence(text, width)
+            return shortened(_first_sentence(text), width)
     return ""
 
 
-def _first_sentence(text: str, width: int) -> str:
+def _first_sentence(text: str) -> str:
     ends = [
         text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text
     ]
-    sentence = text[: min(ends)] if ends else text
-    return sentence if len(sentence) <= width else sentence[: width - 1].rstrip() + "…"
+    return text[: min(ends)] if ends else text

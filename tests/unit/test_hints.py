@@ -16,7 +16,6 @@ from vaultmem.hints import (
     hint_line,
     hint_lines,
     recall_block,
-    shortened,
     suppressed_for_assistant,
     suppressed_for_user,
     with_hinted,
@@ -50,25 +49,9 @@ def test_any_note_text_makes_one_line_of_four_fields(key: str, name: str, descri
     line.encode("utf-8")
 
 
-@settings(deadline=None)
-@given(st.text(), st.integers(min_value=1, max_value=40))
-def test_shortened_text_never_passes_its_width(text: str, width: int) -> None:
-    cut = shortened(text, width)
-    assert len(cut) <= width
-    assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
-
-
 def test_a_description_of_160_characters_is_whole_and_one_of_161_is_cut() -> None:
     assert hint_line(FakeHint(description="字" * 160)).endswith("字" * 160)
     assert hint_line(FakeHint(description="字" * 161)).endswith("| " + "字" * 159 + "…")
-
-
-def test_a_cut_never_falls_inside_one_seen_character() -> None:
-    family = "👩\u200d👩\u200d👧"
-    assert shortened("ab" + family + "cd", 5) == "ab…"
-    assert shortened("ae\u0301x", 3) == "a…"
-    assert shortened("a🇩🇪🇫🇷", 4) == "a🇩🇪…"
-    assert shortened("👍🏽👍🏽", 2) == "…"
 
 
 def test_emoji_joiners_stay_and_invisible_characters_go() -> None:
