@@ -56,6 +56,8 @@ PURE = (
     "changes",
     "bonuses",
     "prompts",
+    "cuts",
+    "moments",
 )
 
 

@@ -12,12 +12,13 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 
 from vaultmem.hints import RecentRuns, begin_run, with_hinted
+from vaultmem.moments import utc_text
 
 FORMAT_VERSION = 1
 BLOCK_BYTES = 1 << 16
@@ -80,7 +81,7 @@ def event_line(event: UsageEvent) -> bytes:
     """The event as one line of JSON, line end included."""
     fields = {
         "v": FORMAT_VERSION,
-        "at": event.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "at": utc_text(event.at),
         "event": event.kind.value,
         "session": event.session,
         "run": event.run,
