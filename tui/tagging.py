@@ -43,11 +43,6 @@ class Tagging:
         new = [Chip(tag, 0, self.total, True, False) for tag in self.added if tag not in self.counts]
         return (*own, *new)
 
-    @property
-    def is_changed(self) -> bool:
-        """Something was asked for."""
-        return bool(self.added or self.removed)
-
     def with_tag(self, tag: str) -> Tagging:
         """Put a tag on all notes."""
         kept = self.removed - {tag}

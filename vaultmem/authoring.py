@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from vaultmem import edits
+from vaultmem.cuts import shortened
 from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.moments import utc_text
 from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.views import Edited
 
@@ -108,7 +110,7 @@ def update_change(fields: Mapping[str, str | Sequence[str]], body: str | None) -
         after = edits.set_fields(before, fields, own)
         if after == before:
             return before
-        return edits.set_fields(before, {**fields, "updated_at": timestamp(datetime.now(UTC))}, own)
+        return edits.set_fields(before, {**fields, "updated_at": utc_text(datetime.now(UTC))}, own)
 
     return change
 
@@ -155,30 +157,24 @@ def new_memory(
             advice="Give a name, a description, at least one tag and a body; to change one, give its id.",
         )
     assert body is not None
-    moment = timestamp(now)
+    moment = utc_text(now)
     whole: dict[str, str | Sequence[str]] = {"id": fresh_id(str(fields["name"])), **fields}
     whole |= {"status": Status.ACTIVE.value, "created_at": moment, "updated_at": moment}
     text = edits.without_own_block(body)
     return whole, text if text.endswith("\n") else f"{text}\n"
 
 
-def timestamp(moment: datetime) -> str:
-    """UTC, ISO 8601 with milliseconds and `Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
-
-
 def suggested_description(note: Note, width: int = 160) -> str:
-    """The first sentence of the body, cut at a word or character border; empty when there is none."""
+    """The first sentence of the body, cut at the border of a letter; empty when there is none."""
     for line in note.body.splitlines():
         text = line.strip().lstrip("#>-*+0123456789. ").strip()
         if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):
-            return _first_sentence(text, width)
+            return shortened(_first_sentence(text), width)
     return ""
 
 
-def _first_sentence(text: str, width: int) -> str:
+def _first_sentence(text: str) -> str:
     ends = [
         text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text
     ]
-    sentence = text[: min(ends)] if ends else text
-    return sentence if len(sentence) <= width else sentence[: width - 1].rstrip() + "…"
+    return text[: min(ends)] if ends else text

@@ -29,11 +29,6 @@ class Differences:
     """Paths that cannot be looked at, with the reason: notes on record, and what nothing is on record of yet."""
     unchanged: int
 
-    @property
-    def is_empty(self) -> bool:
-        """Nothing differs."""
-        return not (self.to_read or self.gone or self.unknown)
-
 
 @dataclass(frozen=True, slots=True)
 class Reading:

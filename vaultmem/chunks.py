@@ -242,6 +242,7 @@ def _sections(lines: Sequence[str], limits: Limits) -> Iterator[tuple[str, list[
 
 def _title(text: str) -> str:
     text = " ".join(text.split())
+    # Not `cuts.shortened`: where it cuts elsewhere, a body would give other chunks, and CHUNKER would have to change.
     return text if len(text) <= HEADING_CHARS else text[: HEADING_CHARS - 1].rstrip() + "…"
 
 

@@ -58,7 +58,7 @@ def _sync_words(words: Words) -> None:
 
 
 def reindex(options: Options) -> int:
-    """Delete the derived stores and build them again."""
+    """Build both stores again beside the live ones."""
     from vaultmem import render
     from vaultmem.progress import ProgressLine
 

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.passive import Ask, Given
 
-WORKER_TIMEOUT_S = 0.7
+CLUES_TIMEOUT_S = 0.7
+"""For a worker to name candidates. Less than the shortcut's WORKER_TIMEOUT_S: before it this way loads the settings,
+and after it the hints are still to be recorded."""
 LOG_LIMIT_BYTES = 256 << 10
 
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
@@ -83,7 +85,11 @@ def _path(data: dict[str, Any], key: str) -> Path | None:
 
 
 def run_hook(client: str, config: Config, stdin: IO[Any], stdout: IO[str], *, ask: Ask | None = None) -> int:
-    """Answer one event; always 0, and nothing on stdout but an answer. `ask` is for tests."""
+    """Answer one event; always 0, and nothing on stdout but an answer.
+
+    `ask` finds the candidates: the worker gives its own engine; else a worker is looked for, and without one words
+    alone have to do.
+    """
     name = "?"
     try:
         event = read_event(client, stdin.read(INPUT_LIMIT_BYTES))
@@ -192,7 +198,7 @@ def _asker(config: Config) -> Ask:
         client = WorkerClient.connect(config)
         if client is not None:
             try:
-                return client.clues(query, timeout_s=WORKER_TIMEOUT_S, **options)
+                return client.clues(query, timeout_s=CLUES_TIMEOUT_S, **options)
             except TimeoutError:
                 raise EngineError("the worker did not answer in time") from None
             except OSError:

@@ -36,9 +36,9 @@ def write(catalog: Catalog, event: Event) -> None:
         catalog.add_entry(text, KEPT_ENTRIES)
 
 
-def read(catalog: Catalog, limit: int = KEPT_ENTRIES) -> tuple[Event, ...]:
+def read(catalog: Catalog) -> tuple[Event, ...]:
     """The recent events, newest last; entries of another version are left out."""
-    return tuple(event for text in catalog.entries(limit) if (event := _parse(text)) is not None)
+    return tuple(event for text in catalog.entries(KEPT_ENTRIES) if (event := _parse(text)) is not None)
 
 
 def _parse(text: str) -> Event | None:

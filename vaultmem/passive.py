@@ -88,11 +88,11 @@ class Session:
         """Begin a run and answer its message. Raises EngineError, OSError and what `ask` raises."""
         with self._alone():
             tail = self._tail()
-            run = replace(tail, window=begin_run(tail.window, self._rules.suppression_runs), run=tail.run + 1)
+            run = replace(tail, recent=begin_run(tail.recent, self._rules.suppression_runs), run=tail.run + 1)
             self._log.append([self._event(run, message, EventKind.RUN_STARTED)])
             if not message.text.strip():
                 return Given()
-            held = suppressed_for_user(run.window, self._rules.suppression_runs)
+            held = suppressed_for_user(run.recent, self._rules.suppression_runs)
             limit = self._rules.user_limit
             clues = ask(message.text, limit=limit, project=message.project, suppressed=held)
             return Given(self._give(run, message, Trigger.USER, clues, limit)[0])
@@ -103,7 +103,7 @@ class Session:
             tail = self._tail()
             if not message.text.strip() or turn_key(message.text) in tail.turns:
                 return Given()
-            held = suppressed_for_assistant(tail.window)
+            held = suppressed_for_assistant(tail.recent)
             clues = ask(message.text, limit=ASSISTANT_LIMIT, project=message.project, suppressed=held)
             context, given = self._give(tail, message, Trigger.ASSISTANT, clues, ASSISTANT_LIMIT)
             shown = [clue for clue in clues if clue.verdict in SHOWN_VERDICTS][:SHOWN_LIMIT]
@@ -116,7 +116,7 @@ class Session:
             tail = self._tail()
             if not message.text.strip() or turn_key(message.text) in tail.turns:
                 return
-            held = suppressed_for_assistant(tail.window)
+            held = suppressed_for_assistant(tail.recent)
             clues = ask(message.text, limit=ASSISTANT_LIMIT, project=message.project, suppressed=held)
             self._record_answer(
                 tail, message, Trigger.FINAL, clues, [c for c in clues if c.verdict == HINTED]

@@ -20,10 +20,9 @@ class Pattern:
 
     text: str
     is_fixed: bool
-    ignores_case: bool
 
     @classmethod
-    def of(cls, text: str, *, is_fixed: bool = False, ignores_case: bool = False) -> Pattern:
+    def of(cls, text: str, *, is_fixed: bool = False) -> Pattern:
         """Return the pattern for a query; raises UsageError when it is blank, too long or has several lines."""
         if not isinstance(text, str) or not text.strip():
             raise UsageError("the search pattern is empty", advice=_BLANK_FORM)
@@ -38,7 +37,7 @@ class Pattern:
                 f"the search pattern has {len(text)} characters",
                 advice=f"give a part of it, at most {PATTERN_CHARS}",
             )
-        return cls(text, is_fixed, ignores_case)
+        return cls(text, is_fixed)
 
     def forms(self) -> tuple[str, ...]:
         """Return the alternatives that are searched for, so that "é" is found as one code point or two."""
@@ -49,11 +48,8 @@ class Pattern:
 
     def compiled(self) -> tuple[re.Pattern[str], ...]:
         """Return the alternatives for Python's `re`; raises UsageError with its words for what it cannot read."""
-        flags = re.IGNORECASE if self.ignores_case else 0
         try:
-            return tuple(
-                re.compile(re.escape(form) if self.is_fixed else form, flags) for form in self.forms()
-            )
+            return tuple(re.compile(re.escape(form) if self.is_fixed else form) for form in self.forms())
         except (re.error, RecursionError, OverflowError) as error:
             raise bad_expression(str(error), "Python") from error
 

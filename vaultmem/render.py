@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.hints import harmless, hint_line
+from vaultmem.moments import utc_text
 
 if TYPE_CHECKING:
     from vaultmem.diagnostics import Diagnostic
@@ -35,11 +36,8 @@ def dumps(document: Json) -> str:
 
 
 def moment(value: datetime | None) -> str | None:
-    """UTC, ISO 8601, milliseconds, `Z`."""
-    if value is None:
-        return None
-    value = value.astimezone(UTC)
-    return value.strftime("%Y-%m-%dT%H:%M:%S.") + f"{value.microsecond // 1000:03d}Z"
+    """UTC, ISO 8601, milliseconds, `Z`; None stays None."""
+    return None if value is None else utc_text(value)
 
 
 def written_moment(text: str | None) -> str | None:

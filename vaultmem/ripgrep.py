@@ -46,6 +46,7 @@ _FLAGS = (
     "--no-config",
     "--no-ignore",
     "--no-follow",
+    "--case-sensitive",
     "--no-mmap",  # a file that shrinks under a map kills the process
     "--text",
     "--color=never",
@@ -74,7 +75,6 @@ def search(
     fixed: bool = False,
     limit: int = 20,
     context: int = 2,
-    ignore_case: bool = False,
     keep: Callable[[str], bool] = _every_path,
     timeout_s: float = 10,
     rg: str | None = "auto",
@@ -86,7 +86,7 @@ def search(
     that is blank, has several lines or is no regular expression (in the program's own words),
     RootMissingError when the root is not a folder.
     """
-    wanted = Pattern.of(pattern, is_fixed=fixed, ignores_case=ignore_case)
+    wanted = Pattern.of(pattern, is_fixed=fixed)
     if not root.is_dir():
         raise RootMissingError(f"the memory root {root} is not a folder", advice="check --root")
     if not os.access(root, os.R_OK | os.X_OK):
@@ -161,7 +161,6 @@ def _by_ripgrep(program: str, asked: _Asked) -> Matches:
 
 def _pattern_flags(pattern: Pattern) -> list[str]:
     flags = ["--fixed-strings"] if pattern.is_fixed else ["--crlf"]
-    flags.append("--ignore-case" if pattern.ignores_case else "--case-sensitive")
     return flags + [part for form in pattern.forms() for part in ("-e", form)]
 
 

@@ -22,6 +22,7 @@ from vaultmem.runtime import ADDRESS_PROTOCOL, find_address
 BUDGET_S = 0.9
 """Of the whole process; what is left of a second is Python's own start and end."""
 WORKER_TIMEOUT_S = 0.8
+"""For a worker to answer the whole event; the worker counts the same, lest it record a hint that came too late."""
 GRACE_S = 0.05
 """For the long way to say in its log that it was too slow, before it is killed."""
 INPUT_LIMIT_BYTES = 32 << 20

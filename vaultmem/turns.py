@@ -1,7 +1,7 @@
 """Prompts that come at once take turns at the warm engine; who would wait too long is answered by words alone.
 
-A recall with vectors takes some 30 ms of both cores, so of twenty prompts at once the last would be too late for its
-client. Words alone take a few milliseconds, and a lexical answer in time is worth more than a better one that
+A recall with vectors takes all the cores it may have, so of twenty prompts at once the last would be too late for
+its client. Words alone take a fraction of that, and a lexical answer in time is worth more than a better one that
 nobody reads any more.
 """
 

@@ -1,7 +1,7 @@
 """Usage events: what was hinted, suppressed and opened, as JSON lines, one append-only file per session.
 
 The files lie under `<memory root>/.vaultmem/events/`, because they cannot be rebuilt. They are also the only
-state that passive recall keeps between processes: a session's window of runs is read from the tail of its
+state that passive recall keeps between processes: a session's recent runs are read from the tail of its
 file. `docs/agents.md` documents the format. A damaged line is skipped; a prompt's text is never written.
 """
 
@@ -12,17 +12,18 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 
-from vaultmem.hints import Run, Window
+from vaultmem.hints import RecentRuns, begin_run, with_hinted
+from vaultmem.moments import utc_text
 
 FORMAT_VERSION = 1
 BLOCK_BYTES = 1 << 16
 TAIL_LIMIT_BYTES = 1 << 22
-"""A session's window is looked for in at most this much of its file."""
+"""A session's recent runs are looked for in at most this much of its file."""
 
 
 class EventKind(StrEnum):
@@ -80,7 +81,7 @@ def event_line(event: UsageEvent) -> bytes:
     """The event as one line of JSON, line end included."""
     fields = {
         "v": FORMAT_VERSION,
-        "at": event.at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "at": utc_text(event.at),
         "event": event.kind.value,
         "session": event.session,
         "run": event.run,
@@ -169,7 +170,7 @@ class SessionLog:
 
     def tail(self, runs: int) -> SessionTail:
         """What the last `runs` runs (the current one counted) were given."""
-        return session_tail(self._last_lines(runs))
+        return session_tail(self._last_lines(runs), runs)
 
     def _last_lines(self, runs: int) -> list[bytes]:
         try:
@@ -197,26 +198,25 @@ def _ends_torn(descriptor: int) -> bool:
 class SessionTail:
     """What passive recall must know of a session."""
 
-    window: Window = field(default_factory=Window)
+    recent: RecentRuns = field(default_factory=RecentRuns)
     run: int = 0
     """The number of the run that is going on; 0 before the first user message."""
     turns: frozenset[str] = frozenset()
     """Keys of the messages of this run that a recall was made for."""
 
 
-def session_tail(lines: Iterable[bytes]) -> SessionTail:
-    """Fold lines, oldest first, into a window of runs. Damaged lines are skipped."""
-    runs: list[Run] = []
+def session_tail(lines: Iterable[bytes], runs: int) -> SessionTail:
+    """Fold lines, oldest first, into the last `runs` runs (the current one counted). Damaged lines are skipped."""
+    recent = RecentRuns()
     turns: set[str] = set()
     number = 0
     for event in filter(None, map(read_event, lines)):
         if event.kind is EventKind.RUN_STARTED:
-            runs.append(Run())
+            recent = begin_run(recent, runs - 1)
             turns.clear()
             number = max(event.run, number + 1)
         elif event.kind is EventKind.HINTED and event.id:
-            runs = runs or [Run()]
-            runs[-1] = Run((*runs[-1].hinted, event.id))
+            recent = with_hinted(recent, (event.id,))
         elif event.kind is EventKind.QUERIED and event.turn:
             turns.add(event.turn)
-    return SessionTail(Window(tuple(runs)), number, frozenset(turns))
+    return SessionTail(recent, number, frozenset(turns))

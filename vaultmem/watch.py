@@ -114,15 +114,11 @@ class Watcher:
                 self._observer.join(timeout=2.0)
             self._observer = None
 
-    def wake(self) -> None:
-        """End a waiting `changes` early."""
-        self._queue.put(None)
-
     def changes(self, timeout_s: float) -> set[str]:
         """Wait for changes, at most `timeout_s`, and until they pause for the debounce time.
 
         A set with ROOT in it means that everything may have changed: after a burst, an overflow, a dead observer, or
-        a root that was replaced. An empty set: nothing happened, or somebody called `wake`.
+        a root that was replaced. An empty set: nothing happened, or somebody called `stop`.
         """
         paths = self._collect(timeout_s)
         if self._root_was_replaced() or self._observer_is_dead():

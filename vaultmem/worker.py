@@ -7,6 +7,7 @@ no Unix sockets, a loopback port with a token that only the user can read.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import socket
 import threading
@@ -35,6 +36,8 @@ IDLE_TIMEOUT_S = 60.0
 MOST_CONNECTIONS = 64
 MOST_CLUES = 20
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
+
+_log = logging.getLogger("vaultmem")
 
 
 def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
@@ -65,19 +68,17 @@ class Worker:
         """Where clients find it."""
         return self._address
 
-    def serve(self) -> None:
-        """Answer clients until `close` is called from another thread or a signal handler. Raises OSError."""
-        self._announce()
-        self._accept_all()
-
     def _announce(self) -> None:
         """Tell where it listens, and load what the first hook would otherwise wait for."""
         write_address(self._folder, self._address)
         threading.Thread(target=self._warm_up, daemon=True).start()
 
     def _warm_up(self) -> None:
-        with contextlib.suppress(VaultmemError):
+        try:
             self._engine.recall("warm up", limit=0)
+        except VaultmemError as error:
+            if not self._closing.is_set():
+                _log.warning("the worker could not warm up: %s", error)
         settle_garbage_collector()
 
     def _accept_all(self) -> None:
@@ -174,7 +175,8 @@ class Worker:
             return encode({"result": plain(method(self._engine, **params))})
         except VaultmemError as error:
             return encode({"error": plain_error(error)})
-        except Exception as error:  # a crash in the engine is its own event there
+        except Exception as error:  # the client is told no more than the type: the rest may quote notes
+            _log.exception("the worker failed to answer")
             return encode({"error": plain_error(EngineError(f"the worker failed: {type(error).__name__}"))})
 
     def _hook(self, client: str, text: str) -> str:
@@ -216,8 +218,7 @@ def _sweep(folder: Path, prefix: str) -> None:
 
 
 def _clues(engine: Engine, query: str, **options: Any) -> Json:
-    recall = engine.recall(query, **options)
-    return {"clues": clues(recall.candidates), "trouble": recall.trouble}
+    return {"clues": clues(engine.recall(query, **options).candidates)}
 
 
 _METHODS: dict[str, Callable[..., object]] = {

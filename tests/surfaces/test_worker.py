@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,10 +51,13 @@ class FakeEngine:
         self.hold = threading.Event()
         self.hold.set()
         self.is_warm = threading.Event()
+        self.warm_up_error: EngineError | None = None
 
     def recall(self, query: str, **options: Any) -> Recall:
         if query == "warm up":
             self.is_warm.set()
+            if self.warm_up_error is not None:
+                raise self.warm_up_error
             return Recall(query)
         self.hold.wait(10)
         self.calls.append((query, options))
@@ -138,6 +142,14 @@ def test_a_crash_of_the_engine_tells_nothing_private_and_the_worker_lives_on(cli
     assert client.recall("q") == RECALL
 
 
+def test_a_crash_is_in_the_log_of_the_worker_with_its_traceback(
+    client: WorkerClient, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(EngineError, match="ZeroDivisionError"):
+        client.recall("crash")
+    assert "Traceback" in caplog.text and "ZeroDivisionError" in caplog.text
+
+
 def test_without_a_worker_there_is_no_client(engine: FakeEngine) -> None:
     assert WorkerClient.connect(engine.config) is None
 
@@ -164,6 +176,18 @@ def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Pat
 def test_a_worker_warms_up_before_the_first_hook_asks(engine: FakeEngine) -> None:
     with Worker(engine):  # type: ignore[arg-type]
         assert engine.is_warm.wait(5)
+
+
+def test_a_warm_up_that_fails_is_in_the_log_and_the_worker_lives_on(
+    engine: FakeEngine, caplog: pytest.LogCaptureFixture
+) -> None:
+    engine.warm_up_error = EngineError("the caches are torn")
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        deadline = time.monotonic() + 5
+        while "the caches are torn" not in caplog.text and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert WorkerClient(served.address).recall("q") == RECALL
+    assert "could not warm up: the caches are torn" in caplog.text
 
 
 def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:

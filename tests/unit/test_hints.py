@@ -8,15 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.hints import (
+    RecentRuns,
     Run,
-    Window,
     begin_run,
     harmless,
     harmless_block,
     hint_line,
     hint_lines,
     recall_block,
-    shortened,
     suppressed_for_assistant,
     suppressed_for_user,
     with_hinted,
@@ -50,25 +49,9 @@ def test_any_note_text_makes_one_line_of_four_fields(key: str, name: str, descri
     line.encode("utf-8")
 
 
-@settings(deadline=None)
-@given(st.text(), st.integers(min_value=1, max_value=40))
-def test_shortened_text_never_passes_its_width(text: str, width: int) -> None:
-    cut = shortened(text, width)
-    assert len(cut) <= width
-    assert cut == text or (cut.endswith("…") and text.startswith(cut[:-1]))
-
-
 def test_a_description_of_160_characters_is_whole_and_one_of_161_is_cut() -> None:
     assert hint_line(FakeHint(description="字" * 160)).endswith("字" * 160)
     assert hint_line(FakeHint(description="字" * 161)).endswith("| " + "字" * 159 + "…")
-
-
-def test_a_cut_never_falls_inside_one_seen_character() -> None:
-    family = "👩\u200d👩\u200d👧"
-    assert shortened("ab" + family + "cd", 5) == "ab…"
-    assert shortened("ae\u0301x", 3) == "a…"
-    assert shortened("a🇩🇪🇫🇷", 4) == "a🇩🇪…"
-    assert shortened("👍🏽👍🏽", 2) == "…"
 
 
 def test_emoji_joiners_stay_and_invisible_characters_go() -> None:
@@ -98,33 +81,33 @@ def test_the_block_names_the_notes_as_the_users_and_is_empty_without_hints() -> 
     assert "user's own notes" in recall_block(["- a"])
 
 
-def test_an_id_comes_back_after_the_window_has_passed() -> None:
-    window = with_hinted(begin_run(Window(), 2), ["a"])
+def test_an_id_comes_back_after_the_runs_that_suppress_it() -> None:
+    recent = with_hinted(begin_run(RecentRuns(), 2), ["a"])
     for expected in (True, True, False):
-        window = begin_run(window, 2)
-        assert ("a" in suppressed_for_user(window, 2)) is expected
-        assert suppressed_for_assistant(window) == frozenset()
+        recent = begin_run(recent, 2)
+        assert ("a" in suppressed_for_user(recent, 2)) is expected
+        assert suppressed_for_assistant(recent) == frozenset()
 
 
-def test_a_run_never_hints_an_id_twice_even_with_the_window_off() -> None:
-    window = with_hinted(begin_run(Window(), 0), ["a", "a"])
-    assert window.current == Run(("a",))
-    assert suppressed_for_user(window, 0) == suppressed_for_assistant(window) == {"a"}
+def test_a_run_never_hints_an_id_twice_even_with_suppression_off() -> None:
+    recent = with_hinted(begin_run(RecentRuns(), 0), ["a", "a"])
+    assert recent.current == Run(("a",))
+    assert suppressed_for_user(recent, 0) == suppressed_for_assistant(recent) == {"a"}
 
 
 def test_hints_before_the_first_user_message_belong_to_a_run_of_their_own() -> None:
-    window = with_hinted(Window(), ["a"])
-    assert suppressed_for_assistant(window) == {"a"}
-    assert suppressed_for_user(begin_run(window, 10), 10) == {"a"}
+    recent = with_hinted(RecentRuns(), ["a"])
+    assert suppressed_for_assistant(recent) == {"a"}
+    assert suppressed_for_user(begin_run(recent, 10), 10) == {"a"}
 
 
 @settings(deadline=None)
 @given(st.integers(0, 5), st.lists(st.lists(st.sampled_from("abcdef"), max_size=3), max_size=12))
-def test_the_window_agrees_with_a_plain_history(size: int, history: list[list[str]]) -> None:
-    window = Window()
+def test_recent_runs_agree_with_a_plain_history(size: int, history: list[list[str]]) -> None:
+    recent = RecentRuns()
     for ids in history:
-        window = with_hinted(begin_run(window, size), ids)
-    window = begin_run(window, size)
+        recent = with_hinted(begin_run(recent, size), ids)
+    recent = begin_run(recent, size)
     expected = {each for ids in history[max(0, len(history) - size) :] for each in ids} if size else set()
-    assert suppressed_for_user(window, size) == expected
-    assert len(window.runs) <= size + 1
+    assert suppressed_for_user(recent, size) == expected
+    assert len(recent.runs) <= size + 1

@@ -84,7 +84,7 @@ def test_the_person_sees_three_candidates_without_descriptions_pass_or_not(tmp_p
     assert session(tmp_path).on_assistant_turn(said("else"), FakeAsk()).shown == ""
 
 
-def test_an_id_comes_back_for_users_after_the_window_and_for_turns_in_the_next_run(tmp_path: Path) -> None:
+def test_an_id_comes_back_for_users_after_those_runs_and_for_turns_in_the_next_one(tmp_path: Path) -> None:
     one, ask = session(tmp_path, suppression_runs=2), FakeAsk(("a", 0.9))
     hinted = [ids(one.on_user_message(said(f"q{n}"), ask).context) for n in range(5)]
     assert hinted == [["a"], [], [], ["a"], []]

@@ -1,4 +1,4 @@
-"""Usage events: the format, damaged lines, and the window that is read back from them."""
+"""Usage events: the format, damaged lines, and the recent runs that are read back from them."""
 
 from __future__ import annotations
 
@@ -87,15 +87,15 @@ def test_foreign_lines_are_skipped(line: bytes) -> None:
     assert read_event(line) is None
 
 
-def test_a_window_is_read_back_from_the_file(tmp_path: Path) -> None:
+def test_recent_runs_are_read_back_from_the_file(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s1")
     log.append([event(EventKind.RUN_STARTED, 1), event(EventKind.HINTED, 1, id="a")])
     log.append([event(EventKind.RUN_STARTED, 2), event(EventKind.QUERIED, 2, turn="t1")])
     log.append([event(EventKind.HINTED, 2, id="b"), event(EventKind.SUPPRESSED, 2, id="a")])
     tail = log.tail(11)
-    assert tail.window.runs == (Run(("a",)), Run(("b",)))
+    assert tail.recent.runs == (Run(("a",)), Run(("b",)))
     assert (tail.run, tail.turns) == (2, {"t1"})
-    assert suppressed_for_user(tail.window, 10) == {"a", "b"}
+    assert suppressed_for_user(tail.recent, 10) == {"a", "b"}
 
 
 def test_a_torn_last_line_costs_itself_only(tmp_path: Path) -> None:
@@ -112,12 +112,12 @@ def test_a_long_session_is_read_from_its_end(tmp_path: Path) -> None:
     for run in range(1, 2001):
         log.append([event(EventKind.RUN_STARTED, run), event(EventKind.HINTED, run, id=f"m{run}")])
     tail = log.tail(11)
-    assert tail.run == 2000
-    assert {f"m{run}" for run in range(1990, 2001)} <= suppressed_for_user(tail.window, 10)
+    assert tail.run == 2000 and len(tail.recent.runs) == 11
+    assert {f"m{run}" for run in range(1990, 2001)} <= suppressed_for_user(tail.recent, 10)
 
 
-def test_a_session_without_a_file_has_an_empty_window(tmp_path: Path) -> None:
-    assert SessionLog(tmp_path, "none").tail(11) == session_tail([])
+def test_a_session_without_a_file_has_no_recent_runs(tmp_path: Path) -> None:
+    assert SessionLog(tmp_path, "none").tail(11) == session_tail([], 11)
     assert list(SessionLog(tmp_path, "none").read()) == []
 
 

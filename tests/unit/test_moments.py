@@ -1,0 +1,22 @@
+"""The one form in which moments are written."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vaultmem.moments import utc_text
+
+
+def test_a_moment_is_written_in_utc_with_milliseconds() -> None:
+    somewhere = timezone(timedelta(hours=5, minutes=30))
+    moment = datetime(2026, 5, 1, 2, 3, 4, 56_999, tzinfo=somewhere)
+    assert utc_text(moment) == "2026-04-30T20:33:04.056Z"
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_a_written_moment_is_read_back_to_the_millisecond(moment: datetime) -> None:
+    expected = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    assert datetime.fromisoformat(utc_text(moment)) == expected

@@ -1,0 +1,10 @@
+"""A moment as vaultmem writes it: in notes, in usage events, in JSON and on the terminal."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def utc_text(moment: datetime) -> str:
+    """UTC, ISO 8601, milliseconds, `Z`; a moment without a zone is this machine's."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
