@@ -9,7 +9,9 @@ import sys
 def main() -> int:
     """Run the command line; returns its exit code."""
     _use_utf8()
-    if sys.argv[1:2] == ["hook"]:  # on every prompt: the grammar of the others is not worth waiting for
+    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(
+        sys.argv
+    ):  # on every prompt: the grammar of the others is not worth waiting for
         from vaultmem.shortcut import hook
 
         return hook(sys.argv[2:])

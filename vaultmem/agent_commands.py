@@ -58,7 +58,7 @@ def integrate(options: Options) -> int:
 
 
 def _integrate_words(words: Words) -> None:
-    words.add_argument("client", metavar="CLIENT", help="claude-code, codex or generic (prints only)")
+    words.add_argument("client", choices=("claude-code", "codex", "generic"), help="generic prints only")
     words.add_argument("--remove", action="store_true", help="take out what was written")
     words.add_argument("--dry-run", action="store_true", help="print the differences, write nothing")
 
@@ -71,7 +71,7 @@ def service(options: Options) -> int:
 
 
 def _service_words(words: Words) -> None:
-    words.add_argument("action", metavar="ACTION", help="install, uninstall or status")
+    words.add_argument("action", choices=("install", "uninstall", "status"))
     words.add_argument("--dry-run", action="store_true", help="print what would be written and run")
 
 

@@ -98,7 +98,7 @@ def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
     if not paths:
         raise NoteNotFoundError(
             f"no memory has the id {note_id!r}",
-            advice="`vaultmem notes` lists the ids; ids are case-sensitive.",
+            advice="Search for it (ids are case-sensitive), or list all ids with `vaultmem notes`.",
         )
     if len(paths) > 1:
         raise ConflictError(

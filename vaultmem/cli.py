@@ -76,6 +76,16 @@ def complain(error: VaultmemError) -> None:
         narrate(f"  {harmless(error.advice)}")
 
 
+def reassure(text: str) -> None:
+    """Say to a person at a terminal that an empty answer is the answer."""
+    if _is_terminal():
+        narrate(f"({text})")
+
+
+def _is_terminal() -> bool:
+    return sys.stderr.isatty()
+
+
 def narrate(text: str) -> None:
     """A line for people, on stderr."""
     print(text, file=sys.stderr, flush=True)

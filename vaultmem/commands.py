@@ -150,6 +150,10 @@ def init(options: Options) -> int:
     else:
         cli.answer(f"memory root  {made.root}\nsettings     {made.config}")
         cli.narrate(f"made: {', '.join(made.created)}" if made.created else "everything was there already")
+        if made.replaced:
+            cli.narrate(f"before, the memory root was {made.replaced}; its notes are still there")
+        if not made.is_in_vault:
+            cli.narrate("no Obsidian vault was found: choose yours with `vaultmem init --vault DIR`")
     return cli.DONE
 
 
@@ -211,6 +215,8 @@ def recall(options: Options) -> int:
         cli.answer_json(render.recall_json(found, explain=options.explain))
     else:
         cli.answer(render.recall_text(found, explain=options.explain, width=config.description_width))
+        if not found.hints:
+            cli.reassure("no hint: nothing in the vault is worth a line here")
     return cli.DONE
 
 
@@ -248,6 +254,8 @@ def search(options: Options) -> int:
         cli.answer_json([render.match_json(match) for match in found.matches])
     else:
         cli.answer(render.matches_text(found.matches))
+        if not found.matches:
+            cli.reassure("no line of any memory matches")
     return cli.DONE if found.matches else cli.NO
 
 

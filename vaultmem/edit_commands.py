@@ -32,7 +32,8 @@ def save(options: Options) -> int:
     if options.json:
         cli.answer_json(render.saved_json(saved))
     else:
-        cli.answer(f"{saved.memory.id} | {saved.memory.path}")
+        cli.answer(f"{saved.memory.id} | {saved.memory.path}\n{saved.diff}".rstrip("\n"))
+        _say_dry(options)
         if saved.similar:
             cli.narrate(f"says nearly the same as: {', '.join(saved.similar)}")
     return cli.DONE
@@ -46,7 +47,7 @@ def _save_words(words: Words) -> None:
         "--tag", nargs="+", action="extend", metavar="T", help="tags; on a change they replace all"
     )
     words.add_argument("--body", metavar="TEXT", help="the text; - reads it from stdin")
-    words.add_argument("--dry-run", action="store_true", help="write nothing")
+    words.add_argument("--dry-run", action="store_true", help="print the diff, write nothing")
 
 
 def tag(options: Options) -> int:
@@ -135,7 +136,13 @@ def _show_edit(options: Options, edited: Any) -> int:
         cli.answer(edited.diff.rstrip("\n"))
         if not edited.changed:
             cli.narrate(f"{edited.path} is already so")
+        _say_dry(options)
     return cli.DONE
+
+
+def _say_dry(options: Options) -> None:
+    if options.dry_run:
+        cli.narrate("dry run: nothing was written")
 
 
 EDIT_COMMANDS: dict[str, Command] = {

@@ -109,9 +109,12 @@ def without_own_block(body: str) -> str:
 
 def diff(before: bytes, after: bytes, path: str) -> str:
     """Return the change as a unified diff; "" when there is none. Line ends are not shown."""
-    old, new = (data.decode("utf-8", "replace").removesuffix("\n").split("\n") for data in (before, after))
-    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}", lineterm="")
+    lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}", lineterm="")
     return "".join(line.rstrip("\r") + "\n" for line in lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    return data.decode("utf-8", "replace").removesuffix("\n").split("\n") if data else []
 
 
 @dataclass(frozen=True, slots=True)

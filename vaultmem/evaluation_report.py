@@ -45,6 +45,7 @@ def table_lines(evaluation: Evaluation) -> Iterator[str]:
     rows += [_row(f"  {group}", figures) for group, figures in evaluation.languages.items()]
     rows += [_row(base.name, base.figures, base.silence) for base in evaluation.baselines]
     yield from _aligned([_HEAD, *rows])
+    yield "found: a right memory reaches the threshold; shown: it is among the hints; silence: negatives without a hint"
     kinds = ", ".join(f"{kind} {_number(value)}" for kind, value in evaluation.false_hints.items())
     yield f"hint precision {_number(evaluation.hint_precision)}; negatives with a hint: {kinds}"
 

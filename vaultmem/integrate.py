@@ -81,7 +81,7 @@ def run_integrate(
     edits = plan(client, config, remove=remove, environ=environ, home=home or Path.home())
     changes = [edit for edit in edits if edit.is_change]
     for edit in changes:
-        stdout.write(edit.diff if dry_run else f"{apply(edit)}\n")
+        stdout.write(edit.diff if dry_run else f"{apply(edit, back_up=not remove)}\n")
     if not changes:
         stdout.write(f"{client}: nothing to {'remove' if remove else 'change'}\n")
     elif not dry_run:
@@ -130,8 +130,11 @@ def _edit(path: Path, change: Any) -> FileEdit:
     return FileEdit(target, before, after)
 
 
-def apply(edit: FileEdit) -> str:
-    """Write one edit; what was done, in a line. Raises EditRefusedError."""
+def apply(edit: FileEdit, *, back_up: bool) -> str:
+    """Write one edit; what was done, in a line. A file that vaultmem made goes when nothing is left in it.
+
+    Raises EditRefusedError.
+    """
     from vaultmem import atomic
 
     assert edit.after is not None
@@ -143,16 +146,32 @@ def apply(edit: FileEdit) -> str:
             edit.path.chmod(0o600)
         else:
             before = edit.before.encode()
-            backup = edit.path.with_name(edit.path.name + BACKUP_SUFFIX)
-            backup.write_bytes(before)
-            backup.chmod(0o600)
+            if back_up:
+                _back_up(edit.path, before)
             done = atomic.replace(edit.path, data, only_if=lambda: edit.path.read_bytes() == before)
             is_written = done is not None
+            is_ours_alone = edit.after.strip() in ("", "{}") and not _backup_of(edit.path).exists()
+            if is_written and not back_up and is_ours_alone:
+                edit.path.unlink()
+                return f"deleted {edit.path}: nothing else was in it"
     except OSError as error:
         raise EditRefusedError(f"{edit.path} cannot be written: {error.strerror or error}") from None
     if not is_written:
         raise EditRefusedError(f"{edit.path} changed meanwhile; nothing was written", advice="Try again.")
     return f"wrote {edit.path}"
+
+
+def _back_up(path: Path, before: bytes) -> None:
+    """Keep what stood there before vaultmem did, however often it is written and taken out again."""
+    backup = _backup_of(path)
+    if b"vaultmem" in before and backup.exists():
+        return
+    backup.write_bytes(before)
+    backup.chmod(0o600)
+
+
+def _backup_of(path: Path) -> Path:
+    return path.with_name(path.name + BACKUP_SUFFIX)
 
 
 # --- JSON: Claude Code, and Codex's hooks.json ----------------------------------------------------------

@@ -60,6 +60,11 @@ class Profile:
         return self.size > LIMIT
 
     @property
+    def is_untouched(self) -> bool:
+        """It is still the template: empty headings would only cost the agent's attention."""
+        return self.text.split() in (TEMPLATES[self.name].split(), [])
+
+    @property
     def label(self) -> str:
         """The line under which it stands in the context."""
         return f"[{self.name}_profile]"
@@ -92,8 +97,9 @@ def read_profiles(folder: Path, measure: Callable[[str], int] = characters) -> t
 
 
 def profiles_block(profiles: Sequence[Profile]) -> str:
-    """What a client puts into the context."""
-    return "\n\n".join(f"{profile.label}\n{profile.text.strip()}" for profile in profiles)
+    """What a client puts into the context: the profiles that somebody has written in."""
+    told = (profile for profile in profiles if not profile.is_untouched)
+    return "\n\n".join(f"{profile.label}\n{profile.text.strip()}" for profile in told)
 
 
 def _read(name: str, path: Path, measure: Callable[[str], int]) -> Profile:
@@ -155,4 +161,6 @@ def run_profile(config: Config, stdout: IO[str], stderr: IO[str], *, as_json: bo
     for profile in profiles:
         if profile.warning:
             stderr.write(f"vaultmem: {profile.warning}\n")
+        if profile.is_untouched:
+            stderr.write(f"vaultmem: fill in {profile.path}: no agent is shown an empty profile\n")
     return 0

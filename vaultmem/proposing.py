@@ -31,6 +31,9 @@ FEWEST_TERMS = 2
 MOST_TAGGED = 5
 """A tag is asked for when so many memories carry it at most."""
 
+FEWEST_LETTERS = 3
+"""Of a tag in Latin letters that is asked for."""
+
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t#]*$", re.MULTILINE)
 _CLAUSE = re.compile(r"[。；;！!？?]|\.\s|，|, | [-–—] ")
 _FORMS = {
@@ -73,19 +76,20 @@ def _tags(memories: Sequence[NoteView]) -> Iterator[GoldenQuery | None]:
     carriers: dict[tuple[str, str], list[str]] = defaultdict(list)
     for note in memories:
         plain = [tag.rpartition("/")[2] for tag in note.tags]
+        plain = [tag for tag in plain if len(tag) >= FEWEST_LETTERS or not tag.isascii()]
         for pair in pairwise(plain):
             carriers[pair].append(note.id or "")
     for tags, ids in carriers.items():
         if len(ids) <= MOST_TAGGED:
-            yield _asked(" ".join(tags), *ids)
+            yield _asked(" ".join(tags), *ids, forms=("{}",))
 
 
-def _asked(subject: str, *ids: str | None) -> GoldenQuery | None:
-    """A query about a subject, in a form that the subject itself picks; None when it says too little."""
+def _asked(subject: str, *ids: str | None, forms: Sequence[str] = ()) -> GoldenQuery | None:
+    """A query about a subject, in one of `forms` that the subject itself picks; None when it says too little."""
     subject = " ".join(subject.split()).strip("。.,，")
     if len(query_terms(subject)) < FEWEST_TERMS:
         return None
-    forms = _FORMS[language(subject)]
+    forms = forms or _FORMS[language(subject)]
     text = forms[_lot(subject) % len(forms)].format(subject)
     relevant = tuple(note_id for note_id in ids if note_id)
     return GoldenQuery(text, relevant, Kind.POSITIVE, language(text), is_reviewed=False)

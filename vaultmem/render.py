@@ -295,12 +295,13 @@ def sync_text(report: SyncReport) -> str:
         )
         if number
     ]
-    lines = [f"{count(report.scanned, 'note')}: {', '.join(changes) or 'nothing changed'}"]
+    done = ", ".join(changes) or "nothing changed"
+    lines = [f"{count(report.scanned, 'note')}: {done}" if report.scanned else done]
     if report.unreadable:
         lines[0] += f"; {report.unreadable} cannot be read"
     parts = [f"{report.admitted} can be hinted"]
     if report.chunks_embedded or report.chunks_reused:
-        parts.append(f"{report.chunks_embedded} chunks embedded, {report.chunks_reused} reused")
+        parts.append(f"{count(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused")
     if report.embeddings_pending:
         parts.append(waiting(report.embeddings_pending))
     lines.append("; ".join(parts) + f" ({report.seconds.total:.2f} s)")
@@ -339,14 +340,18 @@ def size(number_bytes: int) -> str:
     return f"{number_bytes / 1_000_000:.1f} MB"
 
 
+GRAVITY = {"error": 0, "warning": 1, "info": 2}
+
+
 def doctor_text(report: DoctorReport) -> str:
-    """Checks, then diagnostics, then the sum."""
+    """Checks, then diagnostics, the gravest first, then the sum."""
     lines = [f"{_mark(check)} {check.name:<16} {harmless(check.detail)}" for check in report.checks]
-    for diagnostic in report.diagnostics:
+    gravest_first = sorted(report.diagnostics, key=lambda each: GRAVITY[each.severity.value])
+    for diagnostic in gravest_first:
         lines += ["", f"{diagnostic.severity.value:<7} {diagnostic.code.value}  {harmless(diagnostic.path)}"]
         lines += [f"        {harmless(diagnostic.message)}", f"        → {harmless(diagnostic.fix)}"]
     by_severity: dict[str, int] = {}
-    for diagnostic in report.diagnostics:
+    for diagnostic in gravest_first:
         by_severity[diagnostic.severity.value] = by_severity.get(diagnostic.severity.value, 0) + 1
     counted = ", ".join(f"{n} {severity}" for severity, n in by_severity.items()) or "no diagnostics"
     caches = (
@@ -382,7 +387,8 @@ def recall_text(recall: Recall, *, explain: bool, width: int) -> str:
 def explained(candidate: Candidate) -> list[str]:
     """How a candidate's score comes about."""
     signals = candidate.signals
-    head = f"{candidate.score:.3f} {candidate.verdict.value:<16} {harmless(candidate.id)} | {harmless(candidate.name)}"
+    verdict = "not_active" if candidate.verdict.value == "deprecated" else candidate.verdict.value
+    head = f"{candidate.score:.3f} {verdict:<16} {harmless(candidate.id)} | {harmless(candidate.name)}"
     parts = [f"{name} {value:.3f}" for name, value in _numbers(signals).items()]
     lines = ["", head, "      " + " · ".join(parts)]
     lines += [

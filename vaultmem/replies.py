@@ -129,7 +129,8 @@ def search_reply(query: str, result: SearchResult, limit: int, note: str = "") -
 def _headline(query: str, count: int, truncated: bool) -> str:
     asked = shortened(harmless(query), 80)
     if count:
-        return f"{count}{'+' if truncated else ''} matching lines for `{asked}` in {WHOSE}"
+        lines = "matching line" if count == 1 and not truncated else "matching lines"
+        return f"{count}{'+' if truncated else ''} {lines} for `{asked}` in {WHOSE}"
     several = " It was read as one pattern, not as a list of words:" if " " in query.strip() else ""
     return f"No line of any memory matches `{asked}`.{several} Try one rare word, or `one|another`."
 

@@ -18,6 +18,13 @@ class SetUp:
     root: Path
     config: Path
     created: tuple[str, ...]
+    replaced: Path | None = None
+    """The memory root that the settings named before, if it was another one."""
+
+    @property
+    def is_in_vault(self) -> bool:
+        """Somebody chose the memory root, or Obsidian knows its vault."""
+        return self.root != default_root()
 
 
 def set_up(*, vault: str | None, root: str | None) -> SetUp:
@@ -37,7 +44,8 @@ def set_up(*, vault: str | None, root: str | None) -> SetUp:
             created.append("config")
     except OSError as error:
         raise RefusedError(f"cannot write {error.filename}: {error.strerror}") from None
-    return SetUp(wanted, file, tuple(created))
+    before = configured.root if configured is not None and configured.root != default_root() else None
+    return SetUp(wanted, file, tuple(created), before if before != wanted else None)
 
 
 def _wanted_root(vault: str | None, root: str | None, configured: Config | None) -> Path:

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
+from vaultmem.config import config_path, default_root
 from vaultmem.errors import RootMissingError
 from vaultmem.names import is_note_name, is_skipped_folder, placeholder_of
 
+FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 ROOT_ADVICE = "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder."
 
 
@@ -84,7 +86,9 @@ def reason_of(error: OSError) -> str:
 
 
 def _unusable(root: str | Path, reason: str) -> RootMissingError:
-    return RootMissingError(f"the memory root {root} cannot be used: {reason}", advice=ROOT_ADVICE)
+    is_unset = Path(root) == default_root() and not config_path().exists()
+    advice = FIRST_ADVICE if is_unset else ROOT_ADVICE
+    return RootMissingError(f"the memory root {root} cannot be used: {reason}", advice=advice)
 
 
 def _scope(paths: Iterable[str]) -> tuple[str, ...] | None:

@@ -29,6 +29,35 @@ def evaluation(tmp_path_factory: pytest.TempPathFactory) -> Evaluation:
         return evaluate(engine, golden, min_score=DEFAULT_MIN_SCORE, hint_limit=3)
 
 
+DOUBLES = {
+    "mem_01kns044ay_idempotency_key_webhooks": (
+        "Payment callbacks must be idempotent",
+        "The payment platform delivers webhooks twice: dedupe by event id and book in the same transaction",
+    ),
+    "mem_01kmj447h7_actions_cache_keys": (
+        "How to write GitHub Actions cache keys",
+        "The key needs the lock file's hash and the runtime version, else the cache never hits",
+    ),
+}
+
+
+def test_a_memory_that_is_there_in_the_other_language_is_named_as_similar(tmp_path: Path) -> None:
+    root = tmp_path / "March Memories"
+    root.mkdir()
+    for file in (SAMPLE / "March Memories").rglob("*.md"):
+        if any(f"id: {note_id}" in file.read_text("utf-8", "replace") for note_id in DOUBLES):
+            shutil.copy(file, root)
+    with Engine.open(root, tmp_path / "state", "bundled") as engine:
+        engine.sync()
+        for note_id, (name, description) in DOUBLES.items():
+            saved = engine.save(name=name, description=description, tags=["t"], body="…", dry_run=True)
+            assert saved.similar == (note_id,)
+        other = engine.save(
+            name="Piano", description="The tuner comes in spring", tags=["t"], body="…", dry_run=True
+        )
+        assert other.similar == ()
+
+
 def test_the_sample_vault_passes_its_gates(evaluation: Evaluation) -> None:
     assert evaluation.passes, evaluation.gates
     assert {gate.name for gate in evaluation.gates} >= {

@@ -224,6 +224,15 @@ def test_doctor_in_words_names_every_check_and_finding(shell):
     assert out.endswith("1 warning; caches agree with the notes\n")
 
 
+def test_doctor_puts_the_gravest_first(shell):
+    shell.note("a.md", "a", status="deprecated")
+    shell.note("b.md", "b", description="")
+    (shell.root / "c.md").write_text("---\nid: [\n---\n")
+    out = shell("doctor").out
+    places = [out.index(word) for word in ("bad_yaml  c.md", "missing_description  b.md", "deprecated  a.md")]
+    assert places == sorted(places)
+
+
 # --- notes
 
 
@@ -405,6 +414,17 @@ def test_save_with_an_id_changes_the_given_fields(shell):
     )
 
 
+def test_save_shows_the_lines_it_writes_and_a_dry_run_says_that_it_wrote_none(shell):
+    file = shell.note("a.md", "a")
+    before = file.read_bytes()
+    answer = shell("save", "--id", "a", "--name", "Other", "--dry-run")
+    assert answer.out.startswith("a | a.md\n--- a/a.md\n") and "-name: Note a\n+name: Other\n" in answer.out
+    assert "dry run: nothing was written" in answer.err and file.read_bytes() == before
+    new = shell("save", "--name", "New", "--description", "d", "--body", "x", "--tag", "t")
+    added = [line for line in new.out.splitlines()[4:] if not line.startswith("+")]
+    assert "+name: New" in new.out and added == [], "a new note has nothing but new lines"
+
+
 def test_save_that_lacks_something_is_wrong_usage_and_names_it(shell):
     answer = shell("save", "--name", "N")
     assert answer.code == 2
@@ -522,6 +542,31 @@ def test_init_without_obsidian_makes_a_root_of_its_own(bare):
     document = bare.json("init")
     assert Path(document["root"]).is_relative_to(bare.home)
     assert Path(document["root"]).name == "March Memories"
+
+
+def test_init_says_that_no_vault_was_found_and_which_root_it_replaces(bare, tmp_path):
+    assert "no Obsidian vault was found" in bare("init").err
+    assert bare("init", "--vault", str(bare.root.parent)).err == "made: root, config\n"
+    other = tmp_path / "Other Vault"
+    other.mkdir()
+    assert str(bare.root) in bare("init", "--vault", str(other)).err
+
+
+def test_before_init_every_command_says_that_there_is_no_vault_yet(bare):
+    answer = bare("sync")
+    assert answer.code == 3 and "vaultmem init" in answer.err
+    bare("init", "--vault", str(bare.root.parent))
+    bare.root.rmdir()
+    assert "Mount or restore it" in bare("sync").err
+
+
+def test_a_person_at_a_terminal_is_told_that_nothing_is_the_answer(shell, monkeypatch):
+    shell.note("a.md", "a")
+    assert shell("recall", "zzz qqq").err.count("no hint") == 0
+    monkeypatch.setattr("vaultmem.cli._is_terminal", lambda: True)
+    assert "(no hint" in shell("recall", "zzz qqq").err and shell("recall", "zzz qqq").out == ""
+    assert "no line of any memory" in shell("search", "zzzqqq").err
+    assert "no hint" not in shell("recall", "zzz qqq", "--json").err
 
 
 # --- words that every command takes

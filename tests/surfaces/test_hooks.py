@@ -145,9 +145,13 @@ def test_a_missing_transcript_is_silence(config: Config, tmp_path: Path) -> None
 
 def test_profiles_are_made_at_the_first_session(config: Config, tmp_path: Path) -> None:
     fresh = Config(config.root, config.state_dir, profiles_dir=tmp_path / "new" / "profiles")
-    answer = hook("claude-code", fresh, {"hook_event_name": "SessionStart", "source": "startup"})
-    context = answer["hookSpecificOutput"]["additionalContext"]
-    assert context.startswith("[agent_profile]\n# Agent profile") and "\n[user_profile]\n" in context
+    start = {"hook_event_name": "SessionStart", "source": "startup"}
+    assert hook("claude-code", fresh, start) is None, "an empty template only costs attention"
+    user, agent = (fresh.profiles_dir / f"{name}.md" for name in ("user", "agent"))
+    assert agent.read_text("utf-8").startswith("# Agent profile")
+    user.write_text(user.read_text("utf-8") + "- Lives in Bern\n", encoding="utf-8")
+    context = hook("claude-code", fresh, start)["hookSpecificOutput"]["additionalContext"]
+    assert context.startswith("[user_profile]\n# User profile") and "[agent_profile]" not in context
 
 
 def test_a_long_profile_warns_the_person(config: Config) -> None:

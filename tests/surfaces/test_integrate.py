@@ -179,6 +179,17 @@ def test_another_clients_hook_and_other_programs_are_not_ours(config: Config, ho
     assert path.read_text() == text
 
 
+def test_the_backup_is_what_stood_there_before_and_files_of_our_own_go(config: Config, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text('{"theme": "dark"}')
+    for _ in range(2):
+        run("claude-code", config, home)
+        run("claude-code", config, home, remove=True)
+    assert path.read_text() == '{"theme": "dark"}'
+    assert path.with_name(path.name + BACKUP_SUFFIX).read_text() == '{"theme": "dark"}'
+    assert not (home / ".claude.json").exists() and not list(home.glob(".claude.json*"))
+
+
 def test_a_server_of_the_same_name_that_is_another_program_is_left_alone(config: Config, home: Path) -> None:
     (home / ".claude.json").write_text('{"mcpServers": {"vaultmem": {"command": "docker", "args": ["run"]}}}')
     with pytest.raises(EditRefusedError, match="another program"):

@@ -30,6 +30,13 @@ def test_missing_profiles_are_made_from_short_templates_for_the_user_alone(tmp_p
     assert (agent.warning, user.warning) == ("", "")
 
 
+def test_an_untouched_template_reaches_no_agent(tmp_path: Path) -> None:
+    assert profiles_block(read_profiles(tmp_path)) == ""
+    stderr = io.StringIO()
+    run_profile(Config(tmp_path, tmp_path, profiles_dir=tmp_path), io.StringIO(), stderr)
+    assert stderr.getvalue().count("fill in") == 2
+
+
 def test_existing_profiles_are_left_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "user.md").write_bytes("\ufeff我喜欢简短的回答。\r\n".encode())
     _, user = read_profiles(tmp_path)
