@@ -9,11 +9,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from vaultmem.caches import Caches
-from vaultmem.errors import EngineError, WriterBusyError
+from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.lock import WriterLock, holder
+from vaultmem.stores.folders import advice_for
 
 LOCK_WAIT_S = 5.0
 """How long a command waits for another writer."""
+
+STATE_DIR_ADVICE = (
+    "Make it a folder that you may write (who owns it?), or choose another: --state-dir, VAULTMEM_STATE_DIR."
+)
 
 TURN_WAIT_S = 0.2
 """Another thread's turn is short but for a large sync: whoever is in a hurry waits this long for it."""
@@ -51,7 +56,9 @@ class Access:
         """Take the lock and keep it, if it is free; whether it is held now."""
         with self._writing:
             self._check_usable()
-            if self._lock.try_acquire():
+            with self._state_dir_failures():
+                is_taken = self._lock.try_acquire()
+            if is_taken:
                 self._keeps_lock = True
             return self._lock.is_held
 
@@ -88,7 +95,8 @@ class Access:
     @contextmanager
     def _lock_held(self, timeout_s: float | None) -> Iterator[None]:
         self._check_usable()
-        self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
+        with self._state_dir_failures():
+            self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
         self._users += 1
         try:
             yield
@@ -103,7 +111,8 @@ class Access:
             self._writer.close()
             self._writer = None
         if self._writer is None:
-            self._writer = Caches(self.state_dir, writable=True)
+            with self._state_dir_failures():
+                self._writer = Caches(self.state_dir, writable=True)
         return self._writer
 
     def _let_go(self) -> None:
@@ -124,7 +133,8 @@ class Access:
             if self._reader is not None and self._reader.catalog.is_detached:
                 self.drop_reader()
             if self._reader is None:
-                self._reader = Caches(self.state_dir, writable=False)
+                with self._state_dir_failures():
+                    self._reader = Caches(self.state_dir, writable=False)
             yield self._reader
 
     def drop_reader(self) -> None:
@@ -140,6 +150,17 @@ class Access:
             self._is_closed = True
             self._let_go()
         self.drop_reader()
+
+    @contextmanager
+    def _state_dir_failures(self) -> Iterator[None]:
+        """What the system refuses in the state dir is a StoreError that says what to do."""
+        try:
+            yield
+        except OSError as error:
+            raise StoreError(
+                f"the state folder {self.state_dir} cannot be used: {error.strerror or error} ({error.filename})",
+                advice=advice_for(self.state_dir, STATE_DIR_ADVICE),
+            ) from error
 
     def _check_usable(self) -> None:
         """A thread that outlives `close` must not take the lock again; a forked child has no handles of its own."""

@@ -179,6 +179,7 @@ class Background:
         try:
             with self._engine.access.writer() as caches:
                 outcome = self._engine.keeper.sync_lexical(caches, paths)
+                self._recover(SYNCING)
                 self._finish(caches, outcome.report, is_scan=paths is None)
         except RootMissingError as error:
             self._fail(SYNCING, error, "root_missing")
@@ -188,7 +189,6 @@ class Background:
             return now + LOCK_RETRY_S
         for path in outcome.unsettled:
             self._second_look[path] = time.monotonic() + SECOND_LOOK_S
-        self._recover(SYNCING)
         return now + self._engine.config.scan_interval_s if paths is None else scan_at
 
     def _finish(self, caches: Caches, report: SyncReport, *, is_scan: bool) -> None:

@@ -234,7 +234,11 @@ class NextGeneration:
 def _remove_database(path: Path) -> None:
     """Delete an SQLite file with its journals."""
     for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
+        file = path.with_name(path.name + suffix)
+        if file.is_dir():
+            shutil.rmtree(file)
+        else:
+            file.unlink(missing_ok=True)
 
 
 _was_forked_after_lancedb = False

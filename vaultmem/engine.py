@@ -249,8 +249,7 @@ class Engine:
         self.access.drop_reader()
         try:
             with self.access.writer(timeout_s=0.0) as caches:
-                for store in integrity.unreadable_stores(caches):
-                    caches.condemn(store)
+                integrity.set_damage_aside(caches)
                 self.keeper.sync_lexical(caches)
         except WriterBusyError:
             pass

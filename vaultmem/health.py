@@ -62,7 +62,7 @@ def _status(engine: Engine, caches: Caches, pid: int | None) -> EngineStatus:
     state, message = worker.get("state", "idle"), worker.get("message", "")
     if scanned is None and state == "idle":
         state, message = "never_synced", "Run `vaultmem sync`."
-    broken = integrity.unreadable_stores(caches, by_stamp=True)
+    broken = integrity.broken_stores(caches, by_stamp=True)
     if broken:
         state, message = "degraded", f"cannot read the {' and '.join(broken)} store; run `vaultmem sync`"
     return EngineStatus(
@@ -139,7 +139,7 @@ def _with_root(engine: Engine, found: EngineStatus) -> EngineStatus:
     from dataclasses import replace
 
     try:
-        engine.vault.identity()
+        engine.vault.check_readable()
     except RootMissingError as error:
         return replace(
             found,
@@ -188,6 +188,8 @@ def _guarded(engine: Engine, name: str, check: CheckOf) -> Check | None:
             return check(engine, caches)
     except VaultmemError as error:
         return Check(name, False, str(error))
+    except OSError as error:
+        return Check(name, False, f"{error.filename or engine.config.root}: {error.strerror or error}")
 
 
 def _repair(engine: Engine) -> None:
@@ -202,10 +204,7 @@ def _repair(engine: Engine) -> None:
 
 
 def _take_back(engine: Engine, caches: Caches) -> None:
-    if not caches.catalog.is_sound():
-        caches.replace_catalog()
-    for store in integrity.unreadable_stores(caches):
-        caches.condemn(store)
+    integrity.set_damage_aside(caches)
     integrity.sweep(caches)
     dense = caches.dense
     if dense is not None and dense.count() and not dense.probe():
@@ -263,6 +262,16 @@ def _store(store: StoreName) -> CheckOf:
         of = caches.catalog.counts().with_id
         detail = f"{held} of {of} notes" if ok else f"{difference}, {missing} not indexed"
         return Check(f"{store}_agrees", ok, detail)
+
+    return check
+
+
+def _intact(store: StoreName) -> CheckOf:
+    def check(engine: Engine, caches: Caches) -> Check | None:
+        if caches.store(store) is None:
+            return None
+        found = integrity.damage(caches, store)
+        return Check(f"{store}_intact", not found, found or "every row was read")
 
     return check
 
@@ -349,6 +358,8 @@ CHECKS: dict[str, CheckOf] = {
     "notes_on_record": _notes_on_record,
     "lexical_agrees": _store(StoreName.LEXICAL),
     "dense_agrees": _store(StoreName.DENSE),
+    "lexical_intact": _intact(StoreName.LEXICAL),
+    "dense_intact": _intact(StoreName.DENSE),
     "dense_answers": _dense_answers,
     "lock": _lock,
     "watcher": _watcher,

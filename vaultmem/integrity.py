@@ -6,10 +6,13 @@ interrupted sync; anything vouched for that is not there, or not there exactly a
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from vaultmem.caches import Caches, StoreName
-from vaultmem.errors import StoreError
+from vaultmem.errors import RootMissingError, StoreError, UsageError
+from vaultmem.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +37,32 @@ class Disagreement:
         )
 
 
+def refuse_foreign_caches(caches: Caches, vault: Vault) -> None:
+    """Two memory roots with one state dir would wipe each other's caches at every turn.
+
+    Raises:
+        UsageError: the caches are of another root, which is still where it was.
+    """
+    path, identity = caches.catalog.meta("root_path"), caches.catalog.meta("root_identity")
+    if path in (None, str(vault.root)) or identity == vault.identity():
+        return
+    with suppress(RootMissingError):
+        if Vault(Path(path)).identity() == identity:
+            raise UsageError(
+                f"the state folder {caches.state_dir} belongs to the memory root {path}",
+                advice="Give each memory root a state folder of its own: --state-dir, or leave it to vaultmem.",
+            )
+
+
 def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> bool:
-    """Finish what an interrupted sync left behind; whether every note must be read again, into a new lexical store.
+    """Finish what an interrupted sync, or somebody who deleted files, left behind.
+
+    Returns whether every note must be read again, into a new lexical store.
 
     That is so when the rules are no longer those of the caches, and when the store cannot be read: it is rebuilt
     beside itself.
     """
-    if is_unfinished(caches) and _is_usable(caches, lexical_rules):
+    if _is_usable(caches, lexical_rules) and (is_unfinished(caches) or _has_lost_rows(caches)):
         sweep(caches)
         set_unfinished(caches, False)
     same_rules = caches.catalog.meta("note_rules") == note_rules
@@ -54,20 +76,32 @@ def _is_usable(caches: Caches, lexical_rules: str) -> bool:
         return False
 
 
-def unreadable_stores(caches: Caches, *, by_stamp: bool = False) -> list[StoreName]:
-    """The stores that cannot be read at all.
+def _has_lost_rows(caches: Caches) -> bool:
+    """A store holds fewer or more than it should, as far as that can be told without loading LanceDB."""
+    dense = None if StoreName.DENSE in broken_stores(caches, by_stamp=True) else caches.dense
+    if dense is not None and not dense.has_files and caches.catalog.held_count(StoreName.DENSE):
+        return True
+    lexical = caches.lexical
+    return lexical is not None and lexical.count() != caches.catalog.held_count(StoreName.LEXICAL)
+
+
+def broken_stores(caches: Caches, *, by_stamp: bool = False) -> list[StoreName]:
+    """The stores that cannot be read, or whose content is damaged; every row is looked at.
 
     `by_stamp` only asks whether each is a store of this version, which loads neither back end.
     """
-    broken = []
-    for store in StoreName:
-        try:
-            opened = caches.store(store)
-            if opened is not None and not by_stamp:
-                opened.count()
-        except StoreError:
-            broken.append(store)
-    return broken
+    return [store for store in StoreName if damage(caches, store, by_stamp=by_stamp)]
+
+
+def damage(caches: Caches, store: StoreName, *, by_stamp: bool = False) -> str:
+    """What is wrong with the content of a store, or empty."""
+    try:
+        opened = caches.store(store)
+        if opened is not None and not by_stamp:
+            opened.verify()
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 def mend(caches: Caches) -> None:
@@ -76,14 +110,19 @@ def mend(caches: Caches) -> None:
     Raises:
         StoreError: nothing can be written at all, as on a full disk.
     """
+    if not set_damage_aside(caches):  # it reads but cannot be changed: let it answer while another is made
+        caches.outdate(StoreName.LEXICAL)
+
+
+def set_damage_aside(caches: Caches) -> bool:
+    """Put an empty catalog or store in the place of each that is damaged; whether there was one. Raises StoreError."""
     if not caches.catalog.is_sound():
         caches.replace_catalog()
-        return
-    broken = unreadable_stores(caches)
+        return True
+    broken = broken_stores(caches)
     for store in broken:
         caches.condemn(store)
-    if not broken:  # it reads but cannot be changed: let it answer while another is made
-        caches.outdate(StoreName.LEXICAL)
+    return bool(broken)
 
 
 def rules_applied(caches: Caches, note_rules: str) -> None:

@@ -208,6 +208,7 @@ class Keeper:
         deadline = now + QUICK_LOOK_S
         try:
             with self._access.reader() as caches:
+                integrity.refuse_foreign_caches(caches, self._vault)
                 is_usable = caches.generation(StoreName.LEXICAL) > 0
                 if is_usable and self._is_being_scanned():
                     return

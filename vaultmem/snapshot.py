@@ -80,6 +80,15 @@ def root_identity(root: Path) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
+def check_readable(root: Path) -> None:
+    """Raise RootMissingError when `root` is gone, no folder, or cannot be listed."""
+    root_identity(root)
+    try:
+        os.scandir(root).close()
+    except OSError as error:
+        raise _unusable(root, reason_of(error)) from None
+
+
 def reason_of(error: OSError) -> str:
     """Say why the system refused, without the path."""
     return (error.strerror or str(error)).lower()

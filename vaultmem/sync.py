@@ -75,9 +75,11 @@ def sync(
 
     Raises:
         RootMissingError: the root is gone, cannot be listed, or was replaced by an empty folder.
+        UsageError: the caches are those of another memory root.
         StoreError: the caches cannot be written.
     """
     started = time.perf_counter()
+    integrity.refuse_foreign_caches(caches, vault)
     must_rebuild = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
     full, scope = full or must_rebuild, None if must_rebuild else scope
     snapshot, known = _look(caches, vault, scope, full=full, on_progress=on_progress)
@@ -143,8 +145,9 @@ def _note_scan(caches: Caches, vault: Vault) -> None:
     now = f"{time.time():.3f}"
     with caches.catalog.transaction():
         caches.catalog.set_meta("last_scan_at", now)
-        if caches.catalog.meta("root_identity") != vault.identity():
-            caches.catalog.set_meta("root_identity", vault.identity())
+        for name, value in (("root_identity", vault.identity()), ("root_path", str(vault.root))):
+            if caches.catalog.meta(name) != value:
+                caches.catalog.set_meta(name, value)
 
 
 def _read(

@@ -19,7 +19,7 @@ from vaultmem import atomic
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.names import is_note_name, is_skipped_folder
 from vaultmem.notes import Code, Note, parse_note, unknown_note
-from vaultmem.snapshot import FileStat, Snapshot, reason_of, root_identity, take_snapshot
+from vaultmem.snapshot import FileStat, Snapshot, check_readable, reason_of, root_identity, take_snapshot
 
 __all__ = ["FileStat", "Snapshot", "Vault"]
 
@@ -108,6 +108,10 @@ class Vault:
         """Tell this folder from another one at the same path. Raises RootMissingError."""
         device, inode = root_identity(self.root)
         return f"{device}:{inode}"
+
+    def check_readable(self) -> None:
+        """Raise RootMissingError when the root is gone, no folder, or cannot be listed."""
+        check_readable(self.root)
 
     # --- writing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections import namedtuple
@@ -9,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from vaultmem import health
 from vaultmem.caches import Caches, StoreName
 from vaultmem.config import Config
 from vaultmem.engine import Engine
-from vaultmem.errors import RootMissingError, WriterBusyError
+from vaultmem.errors import RootMissingError, StoreError, UsageError, WriterBusyError
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalDoc
 from vaultmem.testing import HashingEmbedder
@@ -27,6 +29,8 @@ INTEGRITY = (
     "notes_on_record",
     "lexical_agrees",
     "dense_agrees",
+    "lexical_intact",
+    "dense_intact",
     "dense_answers",
     "calibration",
 )
@@ -332,6 +336,35 @@ def damage_calibration(world) -> None:
     with_caches(world, act)
 
 
+def zero_vectors(world) -> None:
+    change_rows(world, lambda row: replace(row, vector=np.zeros_like(row.vector)))
+
+
+def swap_texts(world) -> None:
+    change_rows(world, lambda row: replace(row, text=row.text[::-1]))
+
+
+def change_rows(world, change: Callable[..., object]) -> None:
+    def act(caches: Caches) -> None:
+        keys = list(caches.catalog.versions("dense"))
+        rows = caches.dense.rows(keys)
+        caches.dense.delete_keys(keys)
+        caches.dense.add([change(row) for row in rows])
+
+    with_caches(world, act)
+
+
+def zero(world, pattern: str) -> None:
+    """Zeros in the middle of the files, as a failing disk or a half-copied file has them."""
+    files = [file for file in world.state_dir.glob(pattern) if file.stat().st_size > 64]
+    assert files, pattern
+    for file in files:
+        data = bytearray(file.read_bytes())
+        start = len(data) // 5
+        data[start : start + len(data) // 2] = bytes(len(data) // 2)
+        file.write_bytes(data)
+
+
 def tear(world, pattern: str) -> None:
     for file in world.state_dir.glob(pattern):
         file.write_bytes(b"{")
@@ -353,18 +386,23 @@ DAMAGES: dict[str, tuple[Callable[..., None], set[str]]] = {
         {"notes_on_record", "lexical_agrees"},
     ),
     "the calibration is damaged": (damage_calibration, {"calibration"}),
-    "the lexical store is torn": (lambda world: tear(world, "lexical-*/meta.json"), {"lexical_agrees"}),
+    "the lexical store is torn": (
+        lambda world: tear(world, "lexical-*/meta.json"),
+        {"lexical_agrees", "lexical_intact"},
+    ),
+    "the vectors are zeros": (zero_vectors, {"dense_intact", "dense_answers"}),
+    "the texts are others": (swap_texts, {"dense_intact"}),
     "the dense store is torn": (
         lambda world: tear(world, "dense-*/store.json"),
-        {"dense_agrees", "dense_answers"},
+        {"dense_agrees", "dense_intact", "dense_answers"},
     ),
     "the lexical store is gone": (
         lambda world: shutil.rmtree(next(world.state_dir.glob("lexical-*"))),
-        {"lexical_agrees"},
+        {"lexical_agrees", "lexical_intact"},
     ),
     "the dense store is gone": (
         lambda world: shutil.rmtree(next(world.state_dir.glob("dense-*"))),
-        {"dense_agrees", "dense_answers"},
+        {"dense_agrees", "dense_intact", "dense_answers"},
     ),
 }
 
@@ -381,6 +419,63 @@ def test_damage_is_found_by_the_right_check_and_mended(synced, damage):
         assert all(detail(report, name) for name in checks)
         repaired = engine.doctor(repair=True)
     assert failing(repaired) == []
+    assert synced.facts() == synced.rebuilt()
+
+
+@pytest.mark.parametrize("part", ["store", "idx", "term", "fast", "fieldnorm"])
+def test_zeros_in_a_lexical_segment_are_found_and_mended(synced, part):
+    for n in range(40):
+        synced.note(f"more/{n}.md", f"more_{n}", f"alpha more {n} 缓存 {n * 7}\n")
+    synced.sync()
+    zero(synced, f"lexical-*/*.{part}")
+    with synced.engine() as engine:
+        with contextlib.suppress(StoreError):
+            engine.recall("alpha 缓存 49")
+        assert engine.doctor(repair=True).caches_agree
+        assert [hint.id for hint in engine.recall("alpha 缓存 49", limit=1, min_score=0.0).hints] == [
+            "more_7"
+        ]
+    assert synced.facts() == synced.rebuilt()
+
+
+@pytest.mark.parametrize("pattern", ["lexical-*/*.store", "lexical-*/*.idx"])
+def test_a_recall_that_meets_damage_mends_the_store_by_itself(synced, pattern):
+    for n in range(40):
+        synced.note(f"more/{n}.md", f"more_{n}", f"alpha more {n} 缓存 {n * 7}\n")
+    synced.sync()
+    zero(synced, pattern)
+    with synced.engine() as engine:
+        assert engine.recall("alpha 缓存 49", limit=1, min_score=0.0).hints
+        assert engine.doctor().caches_agree
+
+
+@pytest.mark.parametrize("store", ["lexical", "dense"])
+def test_a_sync_notices_that_a_stores_files_were_deleted(synced, store):
+    for file in synced.state_dir.glob("lexical-*/*" if store == "lexical" else "dense-*/*/data/*"):
+        file.unlink()
+    synced.sync()
+    with synced.engine() as engine:
+        assert engine.doctor().healthy
+    assert synced.facts() == synced.rebuilt()
+
+
+@pytest.mark.parametrize("old", [b"a.md", b"Note a", b"active"])
+def test_text_in_the_catalog_that_cannot_be_read_makes_it_a_broken_cache(synced, old):
+    file = synced.state_dir / "catalog.sqlite"
+    data = file.read_bytes()
+    assert old in data
+    file.write_bytes(data.replace(old, b"\xbe" + old[1:]))
+    with synced.engine() as engine:
+        assert engine.recall("alpha", min_score=0.0).hints
+        assert engine.doctor(repair=True).healthy
+    assert synced.facts() == synced.rebuilt()
+
+
+def test_a_folder_in_the_catalogs_place_is_replaced(synced):
+    file = synced.state_dir / "catalog.sqlite"
+    file.unlink()
+    (file / "x").mkdir(parents=True)
+    synced.sync()
     assert synced.facts() == synced.rebuilt()
 
 
@@ -445,10 +540,23 @@ def test_another_machines_state_dir_is_made_our_own(synced, tmp_path):
     other.sync()
     shutil.rmtree(synced.state_dir)
     shutil.copytree(other.state_dir, synced.state_dir)
+    shutil.rmtree(other.root)
     synced.sync()
     assert synced.facts() == synced.rebuilt()
     with synced.engine() as engine:
         assert engine.doctor().healthy
+
+
+def test_two_roots_do_not_share_a_state_dir(synced, tmp_path):
+    other = type(synced)(tmp_path / "elsewhere")
+    other.note("b.md", "b", "alpha\n")
+    with Engine.open(other.root, synced.state_dir, synced.embedder) as engine:
+        for ask in (engine.sync, lambda: engine.recall("alpha"), lambda: engine.open_memory("a")):
+            with pytest.raises(UsageError, match="belongs to the memory root"):
+                ask()
+    synced.root.rename(tmp_path / "moved")  # it is no longer there: these are the caches of a root that moved
+    with Engine.open(other.root, synced.state_dir, synced.embedder) as engine:
+        assert engine.sync().admitted == 1
 
 
 # --- notes that cannot be read

@@ -135,6 +135,13 @@ def test_delete_keys_takes_every_version(store: Store) -> None:
     assert store.versions() == {(2, "aa"): 1, (2, "bb"): 1}
 
 
+def test_a_store_that_was_emptied_takes_rows_again(store: Store) -> None:
+    store.add([row(1)])
+    store.delete_keys([1])
+    store.add([row(2)])
+    assert store.versions() == {(2, "aa"): 1}
+
+
 def test_deleted_rows_are_not_found(store: Store) -> None:
     store.add([row(1), row(2)])
     store.delete([(1, "aa")])

@@ -20,6 +20,7 @@ from typing import Any
 
 from vaultmem.errors import StoreError
 from vaultmem.notes import Code, Problem, Status
+from vaultmem.stores.folders import advice_for
 from vaultmem.vault import FileStat
 
 SCHEMA = 2
@@ -372,6 +373,12 @@ class Catalog:
                 key for (key,) in self._connection.execute(f"SELECT note_key FROM notes WHERE {_PENDING}")
             }
 
+    def held_count(self, store: str) -> int:
+        """How many notes `store` (lexical or dense) should hold."""
+        sql = f"SELECT count(*) FROM notes WHERE {_digest_column(store)} IS NOT NULL AND id IS NOT NULL"
+        with _as_store_error(self._path):
+            return int(self._connection.execute(sql).fetchone()[0])
+
     def unindexed_count(self) -> int:
         """How many notes that can be read are not in the lexical store as they are now."""
         sql = f"SELECT count(*) FROM notes WHERE {_UNINDEXED} AND is_known"
@@ -379,12 +386,14 @@ class Catalog:
             return int(self._connection.execute(sql).fetchone()[0])
 
     def is_sound(self) -> bool:
-        """SQLite finds nothing wrong with the file, and every table is there."""
+        """SQLite finds nothing wrong with the file, and every row can be read."""
         try:
-            for table in ("meta", "notes", "chunks", "journal"):
-                self._connection.execute(f"SELECT count(*) FROM {table}")
-            return bool(self._connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
-        except sqlite3.Error:
+            with _as_store_error(self._path):
+                for table in ("meta", "chunks", "journal"):
+                    self._connection.execute(f"SELECT * FROM {table}").fetchall()
+                self.rows()
+                return bool(self._connection.execute("PRAGMA quick_check").fetchone()[0] == "ok")
+        except StoreError:
             return False
 
     # --- writing; the caller holds the writer's lock and a transaction
@@ -485,6 +494,13 @@ def _digest_column(store: str) -> str:
 
 
 def _row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> NoteRow:
+    try:
+        return _read_row(values, chunk_hashes)
+    except (ValueError, LookupError, TypeError) as error:
+        raise sqlite3.DatabaseError(f"a row is damaged: {error}") from error
+
+
+def _read_row(values: Sequence[Any], chunk_hashes: frozenset[str]) -> NoteRow:
     (key, path, size, mtime_ns, ctime_ns, inode, digest, note_id, name, description, tags, status) = values[
         :12
     ]
@@ -532,5 +548,10 @@ def _batches(keys: list[int]) -> Iterator[list[int]]:
 def _as_store_error(path: Path) -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, FileNotFoundError) as error:
-        raise StoreError(f"{path}: {error}", advice=_ADVICE) from error
+    except (
+        sqlite3.Error,
+        OSError,
+        ValueError,
+        LookupError,
+    ) as error:  # a row that is torn is none of these rules'
+        raise StoreError(f"{path}: {error}", advice=advice_for(path.parent, _ADVICE)) from error

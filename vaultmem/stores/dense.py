@@ -21,6 +21,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from vaultmem.chunks import text_hash
 from vaultmem.errors import StoreError
 from vaultmem.stores.dense_rows import (
     DenseRow,
@@ -68,6 +69,9 @@ MALLOC_ARENAS = 2
 """glibc's allocator gives each of Lance's threads an arena and never takes its pages back: 60 flat searches of 10,000
 rows left 318 MB; with two arenas 228 MB, and no search was slower."""
 
+LENGTH_TOLERANCE = 0.01
+"""A stored vector's length differs from 1 by rounding; one of zeros or noise by far more."""
+
 _M_ARENA_MAX = -8  # glibc's <malloc.h>
 _TABLE = "chunks"
 _STAMP_FILE = "store.json"
@@ -99,7 +103,9 @@ class DenseStore:
         self._check_writable()
         if rows:
             with failures_of("dense", self._folder):
-                table = self._table() or self._made_table()
+                table = self._table()
+                if table is None:  # an empty one is there, though it counts as false
+                    table = self._made_table()
                 table.add(to_arrow(rows, self._dimension))
 
     def delete(self, versions: Collection[tuple[int, str]]) -> None:
@@ -208,6 +214,24 @@ class DenseStore:
         vector = RowTable(table).vectors[0]
         found = self.read(self.near_notes(vector, 1))
         return found is not None and bool((found.vectors @ vector).max(initial=0.0) > 0.99)
+
+    @property
+    def has_files(self) -> bool:
+        """There are data files; finding out loads nothing."""
+        return any((self._folder / f"{_TABLE}.lance" / "data").glob("*"))
+
+    def verify(self) -> None:
+        """Read every row: its text is that of its hash, its vector of unit length. Raises StoreError otherwise."""
+        import numpy as np
+
+        for part in _parts(sorted({key for key, _ in self.versions()})):
+            read = self.read(part)
+            if read is None:
+                continue
+            hashes = [text_hash(text) for text in read.column("text")]
+            lengths = np.linalg.norm(read.vectors, axis=1)
+            if hashes != read.column("text_hash") or not (abs(lengths - 1) < LENGTH_TOLERANCE).all():
+                raise StoreError(f"the dense store {self._folder} holds damaged rows", advice=REBUILD_ADVICE)
 
     def close(self) -> None:
         """Let go of the table, and wait for an index build that is under way. A second close is harmless."""

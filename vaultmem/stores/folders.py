@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from vaultmem.errors import StoreError
 
-REBUILD_ADVICE = "run `vaultmem sync`; the store is rebuilt from the notes"
+REBUILD_ADVICE = "run `vaultmem doctor --repair`; the store is rebuilt from the notes"
+ROOM_ADVICE = (
+    "There is no room left in {}: free some. Notes are safe, and the caches go on from where they are."
+)
+ROOM_WANTED_BYTES = 4 << 20
+"""A disk with less free than this is full: a back end that stumbles there has stumbled over it."""
+
+
+def advice_for(folder: Path, otherwise: str) -> str:
+    """What to do about a failure in `folder`: on a full disk, make room."""
+    with suppress(OSError):
+        if shutil.disk_usage(folder).free < ROOM_WANTED_BYTES:
+            return ROOM_ADVICE.format(folder)
+    return otherwise
 
 
 @contextmanager
@@ -22,7 +36,7 @@ def failures_of(store: str, folder: Path) -> Iterator[None]:
         # A panic in the back end arrives as a BaseException that is no Exception; interrupts must go through.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             message = f"the {store} store {folder} cannot be used: {error}"
-            raise StoreError(message, advice=REBUILD_ADVICE) from error
+            raise StoreError(message, advice=advice_for(folder, REBUILD_ADVICE)) from error
         raise
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,9 @@ WRITER_THREADS = 1
 """One thread: each commit makes one segment, and the same edits make the same index."""
 
 FILES_IN_ORDER = 80
+
+TERMS_VERIFIED = 2_000
+"""Terms that `verify` looks up, spread over all there are."""
 """Up to eight segments of six or seven files. More are the leftovers of killed writers."""
 
 _STAMP_FILE = "store.json"
@@ -162,6 +166,25 @@ class LexicalStore:
         with failures_of("lexical", self._folder):
             return int(self._newest().searcher.num_docs)
 
+    def verify(self) -> None:
+        """Read every document, and look up a share of the terms. Raises StoreError when anything is torn or lost."""
+        import tantivy
+
+        with failures_of("lexical", self._folder):
+            searcher = self._newest().searcher
+            query = tantivy.Query.all_query()
+            held: Counter[str] = Counter()
+            for _, address in searcher.search(query, max(1, searcher.num_docs)).hits:
+                held.update(_terms_of(searcher.doc(address)))
+            step = 1 + len(held) // TERMS_VERIFIED
+            for term in sorted(held)[::step]:
+                wanted = tantivy.Query.term_query(self._schema, "terms", term, "freq")
+                if _count(searcher, wanted) != held[term]:
+                    raise StoreError(
+                        f"the lexical store {self._folder} has lost where {term!r} stands",
+                        advice=REBUILD_ADVICE,
+                    )
+
     def size_bytes(self) -> int:
         """Return what the folder takes on disk."""
         with failures_of("lexical", self._folder):
@@ -268,6 +291,12 @@ def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
     # A limit of 0 panics in Tantivy.
     found: Any = searcher.search(query, 1, count=True)
     return int(found.count)
+
+
+def _terms_of(doc: Any) -> list[str]:
+    """The terms of a document, as the index holds them."""
+    bag = bytes(doc.get_first("bag")).decode()
+    return [entry.rpartition(" ")[0] for entry in bag.split(_BAG_SEPARATOR) if entry]
 
 
 def _hits(

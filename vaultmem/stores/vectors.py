@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
+from vaultmem.stores.folders import advice_for
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,7 +206,8 @@ def _failures(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(f"the vector cache {path} cannot be used: {error}", advice=_ADVICE) from error
+        advice = advice_for(path.parent, _ADVICE)
+        raise StoreError(f"the vector cache {path} cannot be used: {error}", advice=advice) from error
 
 
 def _parts(values: Collection[str]) -> Iterator[list[str]]:
