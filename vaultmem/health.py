@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import json
+import os
 import shutil
 import time
 from collections import Counter
@@ -115,7 +116,7 @@ def _dense_status(engine: Engine, caches: Caches, broken: list[StoreName], pendi
 
 
 def _nothing_yet(engine: Engine, pid: int | None, reason: str) -> EngineStatus:
-    exists = (engine.config.state_dir / CATALOG_FILE).exists()
+    exists = os.path.lexists(engine.config.state_dir / CATALOG_FILE)
     chosen = engine.chosen
     return EngineStatus(
         root=str(engine.config.root),

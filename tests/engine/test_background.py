@@ -226,6 +226,7 @@ def test_a_root_that_goes_away_and_comes_back_is_an_error_state_that_ends_by_its
         assert watched.engine.status().state == "root_missing"
         away.rename(world.root)
         wait_until(lambda: watched.told(EngineRecovered), "the recovery")
+        wait_until(lambda: watched.engine.status().state == "idle", "the end of the error state")
         world.note("b.md", "b")
         watched.wait_for({"a.md": "a", "b.md": "b"})
         assert len(watched.told(EngineFailed)) == 1

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -436,3 +437,15 @@ threading.Event().wait()
     assert child.hear() == "waiting"
     child.hang_up()
     assert child.process.wait(timeout=30) == 2
+
+
+def test_on_a_full_disk_the_advice_is_to_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = filled(tmp_path / "dense", 2)
+    shutil.rmtree(next((tmp_path / "dense").glob("*.lance/data")))
+    with pytest.raises(StoreError) as failure:
+        store.rows([1])
+    assert "doctor --repair" in failure.value.advice
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    with pytest.raises(StoreError) as failure:
+        store.rows([1])
+    assert "no room left" in failure.value.advice

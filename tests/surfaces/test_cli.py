@@ -916,3 +916,16 @@ def test_a_sync_that_finds_nothing_loads_no_model_and_no_vector_store(shell, mon
     ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert done.stderr.strip() == "0"
+
+
+@pytest.mark.parametrize(
+    "command", [("sync",), ("recall", "x"), ("open", "a"), ("search", "x"), ("doctor", "--repair")]
+)
+def test_a_state_folder_that_cannot_be_used_is_named_with_what_to_do(shell, tmp_path, command):
+    shell.note("a.md", "a")
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "below", tmp_path / ("n" * 300)):
+        answer = shell(*command, "--state-dir", str(place))
+        assert answer.code == 3 and str(place) in answer.err and "--state-dir" in answer.err
+        assert "unexpected" not in answer.err
+        assert shell("status", "--state-dir", str(place)).code == 0
