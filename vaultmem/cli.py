@@ -188,9 +188,22 @@ def open_engine(options: argparse.Namespace, *, hold: bool = False, watch: bool 
     return Engine.open(config=config_of(options), hold=hold, watch=watch)
 
 
-def read_stdin() -> str:
-    """All of stdin as UTF-8; wrong bytes become U+FFFD."""
+def read_question() -> str:
+    """All of stdin as UTF-8; wrong bytes become U+FFFD, since a question is read and forgotten."""
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+def read_text() -> str:
+    """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
+    from vaultmem.notes import encoding_problem
+
+    data = sys.stdin.buffer.read()
+    if problem := encoding_problem(data):
+        raise UsageError(
+            f"stdin is not UTF-8 text, line {problem.line}: {problem.detail}; nothing was written",
+            advice="Convert it first, for example with `iconv -f gbk -t utf-8`.",
+        )
+    return data.decode("utf-8-sig")
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -198,7 +198,7 @@ def recall(options: Options) -> int:
     """The hints a query would get."""
     from vaultmem import render
 
-    query = cli.read_stdin() if options.query == "-" else options.query
+    query = cli.read_question() if options.query == "-" else options.query
     config = cli.config_of(options)
     found = _asked(
         options,

@@ -34,6 +34,7 @@ __all__ = [
     "Problem",
     "Status",
     "digest_of",
+    "encoding_problem",
     "is_note_name",
     "is_skipped_folder",
     "new_id",
@@ -101,7 +102,7 @@ class Note:
 def parse_note(path: str, data: bytes) -> Note:
     """Read a note from the bytes of its file. Never raises, whatever the bytes are."""
     digest = digest_of(data)
-    if problem := _encoding_problem(data):
+    if problem := encoding_problem(data):
         return _wrong(path, digest, problem, is_known=False)
     if not data.removeprefix(BOM).strip():
         return _wrong(path, digest, Problem(Code.EMPTY_FILE))
@@ -126,7 +127,8 @@ def digest_of(data: bytes) -> str:
 # --- the file as a whole
 
 
-def _encoding_problem(data: bytes) -> Problem | None:
+def encoding_problem(data: bytes) -> Problem | None:
+    """Return why bytes are no UTF-8 text, with the first wrong byte and its line; None when they are."""
     if data.startswith(_UTF16_MARKS) or data.startswith(_UTF16_FENCES):
         return Problem(Code.BAD_ENCODING, "it is UTF-16", 1)
     decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(data)

@@ -404,6 +404,26 @@ def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell)
     assert (shell.root / document["path"]).read_text("utf-8") == document["text"]
 
 
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b"one\ntwo \xff\n", "line 2: byte 0xff"),
+        ("缓存".encode("gbk"), "line 1: byte 0xbb"),
+        (b"cut \xe7\xbc", "line 1: byte 0xe7"),
+        ("text".encode("utf-16"), "line 1: it is UTF-16"),
+    ],
+    ids=["latin-1", "gbk", "cut off", "utf-16"],
+)
+@pytest.mark.parametrize("which", [("--name", "A", "--description", "D", "--tag", "t"), ("--id", "a")])
+def test_save_refuses_a_body_that_is_not_utf8_and_says_which_byte(shell, body, place, which):
+    note = shell.note("a.md", "a")
+    before = note.read_bytes()
+    answer = shell("save", *which, "--body", "-", stdin=body)
+    assert answer.code == 2
+    assert place in answer.complaint and "nothing was written" in answer.complaint
+    assert [file.read_bytes() for file in shell.root.rglob("*.md")] == [before]
+
+
 def test_save_with_an_id_changes_the_given_fields(shell):
     shell.note("a.md", "a")
     document = shell.json("save", "--id", "a", "--description", "other words")
