@@ -269,10 +269,11 @@ def _search_words(words: Words) -> None:
 def open_note(options: Options) -> int:
     """A note's Markdown, whole."""
     from vaultmem import render
+    from vaultmem.hints import by_shown_id
 
     with cli.open_engine(options) as engine:
         try:
-            memory = engine.open_memory(options.id)
+            memory = by_shown_id(engine.open_memory, options.id)
         except ConflictError as error:
             if options.json:
                 cli.answer_json(render.copies_json(engine.copies(options.id)))

@@ -21,7 +21,7 @@ from vaultmem.metadata import (
     find_block,
     read_tree,
 )
-from vaultmem.names import is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
+from vaultmem.names import JOINERS, is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
 from vaultmem.nodes import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
 from vaultmem.problems import Code, Problem
 from vaultmem.tags import normalise_tag, normalise_tags, split_tag_text
@@ -304,8 +304,13 @@ def _id_fault(id_: str) -> str:
         return "it is a list or a mapping"
     if len(id_) > ID_LIMIT_CHARS:
         return f"it has {len(id_)} characters, and {ID_LIMIT_CHARS} are allowed"
-    if any(unicodedata.category(character) == "Cc" for character in id_):
+    kinds = {unicodedata.category(character) for character in id_ if character not in JOINERS}
+    if kinds & {"Cc", "Zl", "Zp"}:
         return "it holds a line break or another control character"
+    if "Cf" in kinds:
+        return "it holds a character that cannot be seen, such as a zero-width space or a change of direction"
+    if not any(kind[0] in "LNPS" for kind in kinds):
+        return "it holds no character that can be seen"
     return ""
 
 
