@@ -394,6 +394,38 @@ def test_open_of_nothing_exits_1_and_says_what_to_do(shell):
 # --- save and the edits
 
 
+UNDECODABLE = os.fsdecode(b"mem_\xff")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("open",),
+        ("deprecate",),
+        ("activate",),
+        ("tag", "--add", "x", "--"),
+        ("save", "--name", "n", "--id"),
+        ("adopt",),
+    ],
+    ids=" ".join,
+)
+def test_an_id_that_is_no_text_is_the_id_of_no_memory(shell, words):
+    shell.note("a.md", "a")
+    answer = shell(*words, UNDECODABLE)
+    assert answer.code == 1 and re.search("no memory has the id|no note lies at", answer.complaint)
+
+
+@pytest.mark.parametrize("flags", [(), ("--fixed",), ("--all",)])
+def test_a_pattern_that_is_no_text_is_wrong_usage_and_the_advice_helps(shell, flags):
+    answer = shell("search", *flags, UNDECODABLE)
+    assert answer.code == 2 and "UTF-8" in answer.complaint and "--fixed" not in answer.err
+
+
+def test_a_question_that_is_no_text_gets_no_hint(shell):
+    shell.note("a.md", "a")
+    assert shell.json("recall", UNDECODABLE)["hints"] == []
+
+
 def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell):
     words = ("save", "--name", "New", "--description", "d", "--body", "-", "--tag", "a", "b", "--tag", "c")
     document = shell.json(*words, stdin="# 正文\n".encode())
