@@ -32,7 +32,7 @@ class Pattern:
 
     @classmethod
     def of(cls, text: str, *, is_fixed: bool = False) -> Pattern:
-        """Return the pattern for a query; raises UsageError when it is blank, too long, no text or has several lines."""
+        """Return the pattern for a query; raises UsageError for one that is blank, long, no text or several lines."""
         if not isinstance(text, str) or not text.strip():
             raise UsageError("the search pattern is empty", advice=_BLANK_FORM)
         if "\n" in text or "\r" in text:
