@@ -17,7 +17,7 @@ from vaultmem import cli
 from vaultmem.agent_commands import AGENT_COMMANDS
 from vaultmem.cli import Command
 from vaultmem.edit_commands import EDIT_COMMANDS
-from vaultmem.errors import ConflictError, UsageError
+from vaultmem.errors import ConflictError, EngineError, UsageError
 from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
@@ -94,7 +94,10 @@ def _printer(ended: threading.Event) -> Callable[[Event], None]:
         try:
             _print_event(event)
         except BrokenPipeError:
-            cli.mute()
+            cli.mute(sys.stdout)
+            ended.set()
+        except EngineError as error:  # it goes no further: the hub of events takes no exception
+            cli.complain(error)
             ended.set()
 
     return show
@@ -107,7 +110,7 @@ def _print_event(event: Event) -> None:
     document: dict[str, Any] = {"event": type(event).__name__}
     for key, value in fields.items():
         document[key] = render.moment(value) if isinstance(value, datetime) else value
-    print(json.dumps(document, ensure_ascii=False, default=str), flush=True)
+    cli.answer(json.dumps(document, ensure_ascii=False, default=str))
 
 
 def _narrate_event(event: Event) -> None:
@@ -282,8 +285,7 @@ def open_note(options: Options) -> int:
     if options.json:
         cli.answer_json(render.memory_json(memory))
     else:
-        sys.stdout.write(memory.text)
-        sys.stdout.flush()
+        cli.answer(memory.text, end="")
     return cli.DONE
 
 

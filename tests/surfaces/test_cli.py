@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -778,6 +779,117 @@ def test_a_pipe_that_closes_early_is_no_error(shell):
     err = process.stderr.read()
     assert (process.wait(30), err) == (0, b"")
     process.stderr.close()
+
+
+def shell_line(shell: Shell, line: str) -> tuple[int, str, str]:
+    """What a line of a shell gives; `vaultmem` is the command."""
+    program = " ".join(map(shlex.quote, VAULTMEM))
+    done = subprocess.run(
+        ["bash", "-c", line.replace("vaultmem", program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status",
+        "status --json",
+        "open a",
+        "search alpha",
+        "--version",
+        "--help",
+        "profile",
+        "integrate generic",
+    ],
+)
+@pytest.mark.parametrize(
+    ("stdout", "reason"), [(">&-", "bad file descriptor"), (">/dev/full", "no space left on device")]
+)
+def test_an_answer_that_cannot_be_written_is_told_and_exits_3(shell, words, stdout, reason):
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    shell.note("a.md", "a")
+    code, out, err = shell_line(shell, f"vaultmem {words} {stdout}")
+    assert (code, out) == (3, "") and f"vaultmem: cannot write the answer: {reason}\n" in err
+    assert "Traceback" not in err and "unexpected" not in err and "Exception ignored" not in err
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
+def test_remarks_that_nobody_can_read_change_no_answer(shell, stderr):
+    shell.note("a.md", "a")
+    code, out, _ = shell_line(shell, f"vaultmem sync {stderr}")
+    assert code == 0 and out.startswith("1 note: 1 added\n")
+    assert shell_line(shell, f"vaultmem frobnicate {stderr}") == (2, "", "")
+    assert "vaultmem" not in (shell.root / "a.md").read_text("utf-8")
+
+
+def test_a_closed_stdin_is_an_empty_one(shell):
+    assert shell_line(shell, "vaultmem recall - <&-")[0] == 0
+    code, out, err = shell_line(shell, "vaultmem save --name n --description d --tag t --body - <&-")
+    assert (code, out) == (2, "") and "body" in err
+
+
+@pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null >/dev/full", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("flags", ["", "--debug "])
+def test_a_hook_without_streams_ends_with_0_and_in_silence(shell, streams, flags):
+    assert shell_line(shell, f"vaultmem {flags}hook claude-code {streams}") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("open", "nobody"), 1),
+        (("deprecate", "nobody"), 1),
+        (("adopt", "nothing.md"), 1),
+        (("search", "("), 2),
+        (("recall", "q", "--limit", "x"), 2),
+        (("frobnicate",), 2),
+        (("sync", "--root", "/nowhere/at/all"), 3),
+    ],
+)
+def test_a_command_that_fails_has_a_document_too(shell, words, code):
+    plain = shell(*words)
+    for words_with_json in (("--json", *words), (*words, "--json")):
+        answer = shell(*words_with_json)
+        assert answer.code == code and len(answer.out.splitlines()) == 1
+        assert set(answer.json) == {"error"} and set(answer.json["error"]) == {
+            "message",
+            "advice",
+            "exit_code",
+        }
+        assert answer.json["error"]["exit_code"] == code
+        assert answer.err == plain.err and plain.out == ""
+        assert answer.json["error"]["message"] == answer.err.splitlines()[0].removeprefix("vaultmem: ")
+
+
+def test_a_bug_has_a_document_too(shell, monkeypatch):
+    monkeypatch.setattr(Engine, "status", lambda engine: 1 / 0)
+    assert "ZeroDivisionError" in shell.json("status", code=3)["error"]["message"]
+
+
+def test_behind_two_dashes_json_is_a_word(shell):
+    assert shell("open", "--", "--json").complaint
+
+
+def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback(shell):
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "vaultmem.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["vaultmem", "status"]
+from vaultmem.__main__ import main
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_nothing_is_coloured_where_no_terminal_is_and_progress_is_plain(shell):
