@@ -573,6 +573,16 @@ def test_init_finds_the_vault_and_is_done_once(bare):
     assert bare.json("status")["root"] == str(bare.root)
 
 
+def test_init_makes_the_settings_file_that_the_environment_names(bare, tmp_path, monkeypatch):
+    file = tmp_path / "some" / "where.toml"
+    monkeypatch.setenv("VAULTMEM_CONFIG", str(file))
+    obsidian_knows(bare, bare.root.parent)
+    answer = bare("status")
+    assert answer.code == 2 and "VAULTMEM_CONFIG" in answer.complaint
+    assert bare.json("init")["config"] == str(file) and file.is_file()
+    assert bare.json("status")["root"] == str(bare.root)
+
+
 def test_init_asks_which_vault_when_there_are_several(bare, tmp_path):
     other = tmp_path / "Other Vault"
     other.mkdir()

@@ -50,6 +50,7 @@ def environ(root: Path, tmp_path: Path) -> dict[str, str]:
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith(("VAULTMEM", "MARCH", "CLAUDE"))
     }
+    (tmp_path / "config.toml").touch()
     return {
         **kept,
         "HOME": str(tmp_path),
