@@ -69,6 +69,7 @@ _TEMPLATE = re.compile(
     r"|.*?<%[-_*+]?\s*tp\.",
     re.DOTALL,
 )
+_TAG_KEYS = frozenset({"tags", "tag"})
 _MEMORY_KEYS = frozenset({"id", "name", "description", "tags", "status"})
 
 
@@ -353,6 +354,10 @@ def _read_tags(tree: Fields, problems: list[Problem]) -> tuple[str, ...]:
     if other is not None and not _is_blank(resolve(other.value)):
         detail = "`tag:` is not read where there is `tags:`"
         problems.append(Problem(Code.TAG_INVALID, detail, other.key.line, other.key.column))
+    for each in (entry.key for entry in tree.entries if entry.key.text not in _TAG_KEYS):
+        if each.text.casefold() in _TAG_KEYS:
+            detail = f"`{each.text}:` is not read; write it as `tags:`"
+            problems.append(Problem(Code.TAG_INVALID, detail, each.line, each.column))
     return tuple(dict.fromkeys(tags))
 
 

@@ -344,7 +344,7 @@ GRAVITY = {"error": 0, "warning": 1, "info": 2}
 
 
 def doctor_text(report: DoctorReport) -> str:
-    """Checks, then diagnostics, the gravest first, then the sum."""
+    """Checks, then diagnostics, the gravest first, then the sum: everything for which it is not all well."""
     lines = [f"{_mark(check)} {check.name:<16} {harmless(check.detail)}" for check in report.checks]
     gravest_first = sorted(report.diagnostics, key=lambda each: GRAVITY[each.severity.value])
     for diagnostic in gravest_first:
@@ -357,7 +357,9 @@ def doctor_text(report: DoctorReport) -> str:
     caches = (
         "caches agree with the notes" if report.caches_agree else "caches disagree with the notes: --repair"
     )
-    return "\n".join([*lines, "", f"{counted}; {caches}"])
+    warned = [check.name for check in report.checks if not check.ok and not check.is_of_caches]
+    around = f"; see above: {', '.join(warned)}" if warned else ""
+    return "\n".join([*lines, "", f"{counted}; {caches}{around}"])
 
 
 def _mark(check: Check) -> str:

@@ -225,6 +225,15 @@ def test_doctor_in_words_names_every_check_and_finding(shell):
     assert out.endswith("1 warning; caches agree with the notes\n")
 
 
+def test_doctor_says_in_its_last_line_why_it_is_not_all_well(shell, monkeypatch):
+    shell.note("a.md", "a")
+    assert shell("doctor").out.endswith("\nno diagnostics; caches agree with the notes\n")
+    monkeypatch.setattr("vaultmem.health.FREE_BYTES_WANTED", 1 << 80)
+    answer = shell("doctor")
+    assert answer.code == 1
+    assert answer.out.endswith("\nno diagnostics; caches agree with the notes; see above: disk\n")
+
+
 def test_doctor_puts_the_gravest_first(shell):
     shell.note("a.md", "a", status="deprecated")
     shell.note("b.md", "b", description="")
@@ -513,6 +522,18 @@ def test_a_path_chooses_among_copies_however_it_is_spelled(shell, monkeypatch):
     for spelling in ("x/b.md", str(shell.root / "x/b.md"), "b.md", "./b.md"):
         document = shell.json("tag", "same", "--path", spelling, "--set", "t")
         assert document["path"] == "x/b.md"
+
+
+def test_tags_are_not_put_beside_a_key_in_other_letters(shell):
+    note = shell.note("a.md", "a", tags="", Tags="[x]")
+    before = note.read_bytes()
+    answer = shell("tag", "a", "--add", "y")
+    assert answer.code == 1 and "`Tags:`" in answer.complaint and "`tags:`" in answer.complaint
+    assert note.read_bytes() == before
+    assert {found["code"] for found in shell.json("doctor", code=1)["diagnostics"]} == {
+        "tag_invalid",
+        "no_tags",
+    }
 
 
 def test_deprecate_and_activate_edit_the_status_alone(shell):

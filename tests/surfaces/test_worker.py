@@ -165,6 +165,36 @@ def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
     assert WorkerClient.connect(engine.config) is None
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"socket": 5},
+        {"socket": ["/tmp/x"]},
+        {"socket": "\ud800"},
+        {"socket": "/tmp/" + "x" * 300},
+        {"socket": None},
+        {"socket": ""},
+        {"socket": None, "port": "80"},
+        {"socket": None, "port": 70_000},
+        {"socket": None, "port": 0, "token": "t"},
+        {"socket": None, "port": 1, "token": 5},
+        {"pid": "1"},
+        {"state_dir": 5},
+        {"is_default_state_dir": "yes"},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_a_wrong_address_is_no_client(engine: FakeEngine, wrong: dict[str, Any]) -> None:
+    root, folder = str(engine.config.root), worker.runtime_folder()
+    right = wire.plain(wire.Address(1, root, str(engine.config.state_dir), socket="/tmp/vmt-nobody.sock"))
+    Path(folder, address_name(root)).write_bytes(wire.encode({**right, **wrong}))
+    assert WorkerClient.connect(engine.config) is None
+    with Worker(engine):  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)
+        assert found is not None and found.recall("q") == RECALL
+
+
 def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Path) -> None:
     with Worker(engine):  # type: ignore[arg-type]
         for other in (

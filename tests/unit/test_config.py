@@ -104,6 +104,7 @@ def test_a_file_that_is_not_utf8_is_told(environ: dict[str, str], tmp_path: Path
 
 
 def test_a_file_that_is_a_folder_is_told(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "config.toml").unlink()
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
         Config.load(environ=environ)

@@ -259,6 +259,15 @@ def test_an_id_must_be_one_line_of_at_most_128_characters(written: str) -> None:
     assert (read.id, place(read)) == (None, (Code.INVALID_ID, 2, 5))
 
 
+@pytest.mark.parametrize("key", ["Tags", "TAGS", "Tag"])
+def test_tags_under_a_key_in_other_letters_are_named_and_not_read(key: str) -> None:
+    read = note(f"id: x\nname: n\nstatus: active\n{key}: [a]\n")
+    assert (read.tags, place(read)) == ((), (Code.TAG_INVALID, 5, 1))
+    assert f"`{key}:`" in read.problems[0].detail
+    both = note(f"id: x\nname: n\nstatus: active\n{key}: [a]\ntags: [b]\n")
+    assert (both.tags, codes(both)) == (("b",), [Code.TAG_INVALID])
+
+
 @pytest.mark.parametrize(
     "odd", ["\u200b", "\ufeff", "\u202e", "\u2066", "\u00ad", "\u2060", "\u2028", "\u2029", "\U000e0041"]
 )
