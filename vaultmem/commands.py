@@ -72,11 +72,11 @@ def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
     from vaultmem.worker import Worker
 
-    ended = threading.Event()
+    ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     with cli.open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
-        engine.subscribe(_printer(ended) if options.json else _narrate_event)
+        engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
         if not options.json:
             role = "" if engine.is_writer else f" (beside process {engine.access.writer_pid}, which writes)"
             cli.narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
@@ -86,18 +86,20 @@ def watch(options: Options) -> int:
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
                 serving.enter_context(Worker(engine))
                 is_serving = True
+    if lost:
+        raise lost[0]
     return cli.DONE
 
 
-def _printer(ended: threading.Event) -> Callable[[Event], None]:
+def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event], None]:
     def show(event: Event) -> None:
         try:
             _print_event(event)
         except BrokenPipeError:
             cli.mute(sys.stdout)
             ended.set()
-        except EngineError as error:  # it goes no further: the hub of events takes no exception
-            cli.complain(error)
+        except EngineError as error:  # kept for the end: the hub of events takes no exception
+            lost.append(error)
             ended.set()
 
     return show
