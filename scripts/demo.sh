@@ -15,6 +15,7 @@ export MARCH_MEMORY_ROOT="$PWD/$demo/vault/March Memories"
 export VAULTMEM_STATE_DIR="$PWD/$demo/state"
 
 mkdir -p "$demo"
+: >"$VAULTMEM_CONFIG"
 if ! diff -rq sample_vault "$demo/vault" >/dev/null 2>&1; then
   rm -rf "$demo/vault"
   cp -R sample_vault "$demo/vault"

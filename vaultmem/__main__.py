@@ -5,19 +5,45 @@ from __future__ import annotations
 import os
 import sys
 
+INTERRUPTED = 130
+
 
 def main() -> int:
     """Run the command line; returns its exit code."""
-    _use_utf8()
-    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"}.intersection(
-        sys.argv
+    try:
+        _use_utf8()
+        _open_closed_streams()
+        return _run(sys.argv[1:])
+    except KeyboardInterrupt:  # before the command line could look out for it, while modules are loaded
+        return INTERRUPTED
+
+
+def _run(words: list[str]) -> int:
+    if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(
+        words
     ):  # on every prompt: the grammar of the others is not worth waiting for
         from vaultmem.shortcut import hook
 
-        return hook(sys.argv[2:])
+        return hook(words[1:])
     from vaultmem.cli import run
 
-    return run(sys.argv[1:])
+    return run(words)
+
+
+def _open_closed_streams() -> None:
+    """Give a process that was started without a standard stream one that holds nothing and takes no answer.
+
+    Else the next file that is opened gets the stream's number, and what is meant for people is written into it.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # stdout is opened for reading: writing to it fails, and is told, as it should be
+            descriptor = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            if descriptor != number:  # the number is taken by now, by a file that is not ours to replace
+                os.close(descriptor)
+                descriptor = os.open(os.devnull, os.O_RDWR)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8", closefd=False))
 
 
 def _use_utf8() -> None:

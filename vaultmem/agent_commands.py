@@ -52,9 +52,10 @@ def integrate(options: Options) -> int:
     """Write, print or take out a client's configuration."""
     from vaultmem.integrate import run_integrate
 
-    return run_integrate(
-        options.client, cli.config_of(options), sys.stdout, remove=options.remove, dry_run=options.dry_run
-    )
+    with cli.gathered() as said:
+        return run_integrate(
+            options.client, cli.config_of(options), said, remove=options.remove, dry_run=options.dry_run
+        )
 
 
 def _integrate_words(words: Words) -> None:
@@ -67,7 +68,8 @@ def service(options: Options) -> int:
     """The worker as a service of the user."""
     from vaultmem.service import run_service
 
-    return run_service(options.action, cli.config_of(options), sys.stdout, dry_run=options.dry_run)
+    with cli.gathered() as said:
+        return run_service(options.action, cli.config_of(options), said, dry_run=options.dry_run)
 
 
 def _service_words(words: Words) -> None:
@@ -79,7 +81,8 @@ def profile(options: Options) -> int:
     """Both profiles, made from a template where they are missing."""
     from vaultmem.profiles import run_profile
 
-    return run_profile(cli.config_of(options), sys.stdout, sys.stderr, as_json=options.json)
+    with cli.gathered() as said:
+        return run_profile(cli.config_of(options), said, sys.stderr, as_json=options.json)
 
 
 AGENT_COMMANDS: dict[str, tuple[str, Callable[[Options], int], Callable[[Words], Any]]] = {

@@ -7,13 +7,17 @@ imported before a command needs it.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import itertools
+import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from vaultmem.errors import UsageError, VaultmemError
+from vaultmem.errors import EngineError, UsageError, VaultmemError
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
@@ -36,35 +40,79 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command; its exit code. Never lets a traceback out unless `--debug` asks for it."""
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    options = argparse.Namespace(debug=False)
+    options = argparse.Namespace(debug=False, json=False)
     try:
         parse(arguments, options)
-        return int(options.run(options))
+        code = int(options.run(options))
+        _finish()
+        return code
     except VaultmemError as error:
         if options.debug:
             raise
-        complain(error)
-        return error.exit_code
+        return _fail(error, as_json=options.json or _asks_for_json(arguments))
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        mute()
+        mute(sys.stdout)
         return DONE
     except Exception as error:
         if options.debug:
             raise
-        complain(
-            VaultmemError(
-                f"something unexpected went wrong: {type(error).__name__}: {error}",
-                advice="Run the command again with --debug and report what it prints.",
-            )
+        unexpected = VaultmemError(
+            f"something unexpected went wrong: {type(error).__name__}: {error}",
+            advice="Run the command again with --debug and report what it prints.",
         )
-        return CANNOT_WORK
+        return _fail(unexpected, as_json=options.json)
 
 
-def mute() -> None:
-    """The reader of our output went away; what is still buffered has nowhere to go."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _fail(error: VaultmemError, *, as_json: bool) -> int:
+    """Tell what went wrong; its exit code."""
+    if as_json:
+        _answer_with(error)
+    complain(error)
+    return error.exit_code
+
+
+def _answer_with(error: VaultmemError) -> None:
+    """The error as the one document, on one line: the events of `watch --json` are lines, too."""
+    from vaultmem.hints import harmless
+
+    told = {"message": harmless(str(error)), "advice": harmless(error.advice), "exit_code": error.exit_code}
+    with contextlib.suppress(OSError, VaultmemError):  # stdout itself may be what is wrong
+        answer(json.dumps({"error": told}, ensure_ascii=False))
+
+
+def _asks_for_json(arguments: Sequence[str]) -> bool:
+    """The words ask for JSON, also where they were not read as far as that."""
+    return "--json" in itertools.takewhile(lambda word: word != "--", arguments)
+
+
+def _finish() -> None:
+    """What was printed and not yet written goes out now, while it can still be said that it does not."""
+    with answering():
+        sys.stdout.flush()
+
+
+@contextlib.contextmanager
+def answering() -> Iterator[None]:
+    """Around what writes to stdout. Raises EngineError when the answer cannot be written."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        mute(sys.stdout)
+        raise EngineError(
+            f"cannot write the answer: {(error.strerror or str(error)).lower()}",
+            advice="Give the command a stdout that takes it: a file with room, a pipe or a terminal.",
+        ) from None
+
+
+def mute(stream: TextIO) -> None:
+    """Nobody takes what is written here; what is still buffered has nowhere to go."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def complain(error: VaultmemError) -> None:
@@ -87,14 +135,28 @@ def _is_terminal() -> bool:
 
 
 def narrate(text: str) -> None:
-    """A line for people, on stderr."""
-    print(text, file=sys.stderr, flush=True)
+    """A line for people, on stderr. Where it cannot be written, the answer is worth more than the remark."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        mute(sys.stderr)
 
 
-def answer(text: str) -> None:
-    """Data, on stdout; nothing at all for an empty text."""
+def answer(text: str, *, end: str = "\n") -> None:
+    """Data, on stdout; nothing at all for an empty text. Raises EngineError when it cannot be written."""
     if text:
-        print(text, flush=True)
+        with answering():
+            print(text, end=end, flush=True)
+
+
+@contextlib.contextmanager
+def gathered() -> Iterator[TextIO]:
+    """A stream for whoever prints by themselves; what they printed is the answer, however they end."""
+    text = io.StringIO()
+    try:
+        yield text
+    finally:
+        answer(text.getvalue(), end="")
 
 
 def answer_json(document: Any) -> None:
@@ -112,6 +174,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message, advice=self.format_usage().strip())
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        answer(message, end="")  # help and version; argparse itself keeps quiet when they cannot be written
 
 
 def parse(arguments: Sequence[str], options: argparse.Namespace) -> None:
@@ -188,9 +253,22 @@ def open_engine(options: argparse.Namespace, *, hold: bool = False, watch: bool 
     return Engine.open(config=config_of(options), hold=hold, watch=watch)
 
 
-def read_stdin() -> str:
-    """All of stdin as UTF-8; wrong bytes become U+FFFD."""
+def read_question() -> str:
+    """All of stdin as UTF-8; wrong bytes become U+FFFD, since a question is read and forgotten."""
     return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+
+
+def read_text() -> str:
+    """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
+    from vaultmem.notes import encoding_problem
+
+    data = sys.stdin.buffer.read()
+    if problem := encoding_problem(data):
+        raise UsageError(
+            f"stdin is not UTF-8 text, line {problem.line}: {problem.detail}; nothing was written",
+            advice="Convert it first, for example with `iconv -f gbk -t utf-8`.",
+        )
+    return data.decode("utf-8-sig")
 
 
 def is_terminal(stream: TextIO) -> bool:

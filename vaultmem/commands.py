@@ -17,7 +17,7 @@ from vaultmem import cli
 from vaultmem.agent_commands import AGENT_COMMANDS
 from vaultmem.cli import Command
 from vaultmem.edit_commands import EDIT_COMMANDS
-from vaultmem.errors import ConflictError, UsageError
+from vaultmem.errors import ConflictError, EngineError, UsageError
 from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
     from vaultmem.worker import Worker
 
-    ended = threading.Event()
+    ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
     with cli.open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
-        engine.subscribe(_printer(ended) if options.json else _narrate_event)
+        engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
         if not options.json:
             role = "" if engine.is_writer else f" (beside process {engine.access.writer_pid}, which writes)"
             cli.narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
@@ -86,15 +86,20 @@ def watch(options: Options) -> int:
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
                 serving.enter_context(Worker(engine))
                 is_serving = True
+    if lost:
+        raise lost[0]
     return cli.DONE
 
 
-def _printer(ended: threading.Event) -> Callable[[Event], None]:
+def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event], None]:
     def show(event: Event) -> None:
         try:
             _print_event(event)
         except BrokenPipeError:
-            cli.mute()
+            cli.mute(sys.stdout)
+            ended.set()
+        except EngineError as error:  # kept for the end: the hub of events takes no exception
+            lost.append(error)
             ended.set()
 
     return show
@@ -107,7 +112,7 @@ def _print_event(event: Event) -> None:
     document: dict[str, Any] = {"event": type(event).__name__}
     for key, value in fields.items():
         document[key] = render.moment(value) if isinstance(value, datetime) else value
-    print(json.dumps(document, ensure_ascii=False, default=str), flush=True)
+    cli.answer(json.dumps(document, ensure_ascii=False, default=str))
 
 
 def _narrate_event(event: Event) -> None:
@@ -198,7 +203,7 @@ def recall(options: Options) -> int:
     """The hints a query would get."""
     from vaultmem import render
 
-    query = cli.read_stdin() if options.query == "-" else options.query
+    query = cli.read_question() if options.query == "-" else options.query
     config = cli.config_of(options)
     found = _asked(
         options,
@@ -269,10 +274,11 @@ def _search_words(words: Words) -> None:
 def open_note(options: Options) -> int:
     """A note's Markdown, whole."""
     from vaultmem import render
+    from vaultmem.hints import by_shown_id
 
     with cli.open_engine(options) as engine:
         try:
-            memory = engine.open_memory(options.id)
+            memory = by_shown_id(engine.open_memory, options.id)
         except ConflictError as error:
             if options.json:
                 cli.answer_json(render.copies_json(engine.copies(options.id)))
@@ -281,8 +287,7 @@ def open_note(options: Options) -> int:
     if options.json:
         cli.answer_json(render.memory_json(memory))
     else:
-        sys.stdout.write(memory.text)
-        sys.stdout.flush()
+        cli.answer(memory.text, end="")
     return cli.DONE
 
 

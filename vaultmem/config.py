@@ -90,6 +90,11 @@ class Config:
         """Read the settings; the arguments are flags and win. Raises ConfigError that names where a value is from."""
         file = config_path(environ)
         values, found = _from_file(file)
+        if not found and environ.get("VAULTMEM_CONFIG"):
+            raise ConfigError(
+                f"VAULTMEM_CONFIG names {file}, and there is no such file",
+                advice="Correct the variable, or make the file with `vaultmem init`.",
+            )
         values |= _from_environment(environ)
         values |= _from_flags({"--root": root, "--state-dir": state_dir, "--embed": embedder})
         values.setdefault("root", default_root())

@@ -95,7 +95,7 @@ CHECKS: Mapping[Code, Check] = MappingProxyType(
         ),
         Code.INVALID_ID: _error(
             "The id cannot be used, {at}: {detail}.",
-            "Write one line of 1 to 128 characters, without control characters.",
+            "Write one line of 1 to 128 characters, without control or invisible characters.",
         ),
         Code.INVALID_STATUS: _error(
             "The status is {detail!r}, {at}, so the note is not recalled.",

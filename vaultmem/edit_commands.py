@@ -19,7 +19,7 @@ def save(options: Options) -> int:
     """A new memory, or new fields of an old one."""
     from vaultmem import render
 
-    body = cli.read_stdin() if options.body == "-" else options.body
+    body = cli.read_text() if options.body == "-" else options.body
     with cli.open_engine(options) as engine:
         saved = engine.save(
             id=options.id,

@@ -76,13 +76,27 @@ def replace_value(text: str, entry: Entry, new: str) -> str:
 
 
 def insert_entry(text: str, fields: Fields | None, key: str, value: str, eol: str) -> str:
-    """Put in `key:` + `value` at its usual place; `value` begins with a blank or a line end."""
+    """Put in `key:` + `value` at its usual place; `value` begins with a blank or a line end.
+
+    Raises EditRefusedError where the key is there in other letters: to Obsidian the two are one.
+    """
+    if twin := fields and next(
+        (entry.key for entry in fields.entries if _is_twin(entry.key.text, key)), None
+    ):
+        raise EditRefusedError(
+            f"line {twin.line} has `{twin.text}:`, which is not read and would stand beside `{key}:`",
+            advice=f"Write `{key}:` there, in these letters.",
+        )
     if fields is None or not fields.entries:
         return f"{text}{key}:{value}{eol}"
     indent = indent_of(text, fields.entries[0].key)
     place = _insertion_place(text, fields, key)
     entry = indent + f"{key}:{value}".replace(eol, eol + indent) + eol
     return text[:place] + entry + text[place:]
+
+
+def _is_twin(written: str, key: str) -> bool:
+    return written != key and written.casefold() in ((key, "tag") if key == "tags" else (key,))
 
 
 def _insertion_place(text: str, fields: Fields, key: str) -> int:

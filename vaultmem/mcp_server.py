@@ -77,19 +77,24 @@ def _serve_stdio(server: MCPServer[Any], in_flight: InFlight, source: IO[bytes],
 
     import anyio
     from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
 
-    lines = anyio.wrap_file(io.TextIOWrapper(source, encoding="utf-8", errors="replace"))
+    from vaultmem.mcp_refusals import refusal
+
+    lines = anyio.wrap_file(source)
     stdout = anyio.wrap_file(io.TextIOWrapper(target, encoding="utf-8", newline="\n"))
 
-    async def input_lines() -> AsyncIterator[str]:
-        async for line in lines:
-            if line.strip():
-                yield line
-        with anyio.move_on_after(DRAIN_S):  # answers to what was asked before the end
-            while in_flight.count:
-                await anyio.sleep(0.02)
-
     async def serve() -> None:
+        async def input_lines() -> AsyncIterator[str]:
+            async for line in lines:
+                if answer := line.strip() and refusal(line):
+                    await write.send(SessionMessage(answer))
+                elif line.strip():
+                    yield line.decode()
+            with anyio.move_on_after(DRAIN_S):  # answers to what was asked before the end
+                while in_flight.count:
+                    await anyio.sleep(0.02)
+
         stdin = cast("anyio.AsyncFile[str]", input_lines())
         low_level = server._lowlevel_server  # `run_stdio_async` would take the wires from fd 0 and 1
         async with stdio_server(stdin, stdout) as (read, write):

@@ -21,7 +21,7 @@ from vaultmem.metadata import (
     find_block,
     read_tree,
 )
-from vaultmem.names import is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
+from vaultmem.names import JOINERS, is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
 from vaultmem.nodes import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
 from vaultmem.problems import Code, Problem
 from vaultmem.tags import normalise_tag, normalise_tags, split_tag_text
@@ -34,6 +34,7 @@ __all__ = [
     "Problem",
     "Status",
     "digest_of",
+    "encoding_problem",
     "is_note_name",
     "is_skipped_folder",
     "new_id",
@@ -68,6 +69,7 @@ _TEMPLATE = re.compile(
     r"|.*?<%[-_*+]?\s*tp\.",
     re.DOTALL,
 )
+_TAG_KEYS = frozenset({"tags", "tag"})
 _MEMORY_KEYS = frozenset({"id", "name", "description", "tags", "status"})
 
 
@@ -101,7 +103,7 @@ class Note:
 def parse_note(path: str, data: bytes) -> Note:
     """Read a note from the bytes of its file. Never raises, whatever the bytes are."""
     digest = digest_of(data)
-    if problem := _encoding_problem(data):
+    if problem := encoding_problem(data):
         return _wrong(path, digest, problem, is_known=False)
     if not data.removeprefix(BOM).strip():
         return _wrong(path, digest, Problem(Code.EMPTY_FILE))
@@ -126,7 +128,8 @@ def digest_of(data: bytes) -> str:
 # --- the file as a whole
 
 
-def _encoding_problem(data: bytes) -> Problem | None:
+def encoding_problem(data: bytes) -> Problem | None:
+    """Return why bytes are no UTF-8 text, with the first wrong byte and its line; None when they are."""
     if data.startswith(_UTF16_MARKS) or data.startswith(_UTF16_FENCES):
         return Problem(Code.BAD_ENCODING, "it is UTF-16", 1)
     decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(data)
@@ -302,8 +305,13 @@ def _id_fault(id_: str) -> str:
         return "it is a list or a mapping"
     if len(id_) > ID_LIMIT_CHARS:
         return f"it has {len(id_)} characters, and {ID_LIMIT_CHARS} are allowed"
-    if any(unicodedata.category(character) == "Cc" for character in id_):
+    kinds = {unicodedata.category(character) for character in id_ if character not in JOINERS}
+    if kinds & {"Cc", "Zl", "Zp"}:
         return "it holds a line break or another control character"
+    if "Cf" in kinds:
+        return "it holds a character that cannot be seen, such as a zero-width space or a change of direction"
+    if not any(kind[0] in "LNPS" for kind in kinds):
+        return "it holds no character that can be seen"
     return ""
 
 
@@ -346,6 +354,10 @@ def _read_tags(tree: Fields, problems: list[Problem]) -> tuple[str, ...]:
     if other is not None and not _is_blank(resolve(other.value)):
         detail = "`tag:` is not read where there is `tags:`"
         problems.append(Problem(Code.TAG_INVALID, detail, other.key.line, other.key.column))
+    for each in (entry.key for entry in tree.entries if entry.key.text not in _TAG_KEYS):
+        if each.text.casefold() in _TAG_KEYS:
+            detail = f"`{each.text}:` is not read; write it as `tags:`"
+            problems.append(Problem(Code.TAG_INVALID, detail, each.line, each.column))
     return tuple(dict.fromkeys(tags))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from vaultmem.changes import Reading, compare, plan_changes
 from vaultmem.notes import Note
+from vaultmem.patterns import is_text
 from vaultmem.reading import hold_back_half_written, read_note
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.vault import Vault
@@ -33,7 +34,9 @@ class Overlay:
         return len(self.changed) + len(self.gone) - len(self.moved)
 
     def paths_with_id(self, catalog: Catalog, note_id: str) -> tuple[str, ...]:
-        """Where notes with this id lie now; more than one is a conflict."""
+        """Where notes with this id lie now; more than one is a conflict. Half a character is in no note."""
+        if not is_text(note_id):
+            return ()
         recorded = {row.path for row in catalog.rows_with_id(note_id)}
         recorded -= self.gone | {path for path, note in self.changed.items() if note.is_known}
         return tuple(sorted(recorded | {path for path, note in self.changed.items() if note.id == note_id}))

@@ -14,6 +14,15 @@ _BLANK_FORM = "give a word, a phrase or a regular expression"
 _REGEX_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[^\x00-\x7f]", re.DOTALL)
 
 
+def is_text(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: it holds no half of a character, such as an undecodable byte."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Pattern:
     """A query of text search. Make it with `Pattern.of`."""
@@ -23,7 +32,7 @@ class Pattern:
 
     @classmethod
     def of(cls, text: str, *, is_fixed: bool = False) -> Pattern:
-        """Return the pattern for a query; raises UsageError when it is blank, too long or has several lines."""
+        """Return the pattern for a query; raises UsageError for one that is blank, long, no text or several lines."""
         if not isinstance(text, str) or not text.strip():
             raise UsageError("the search pattern is empty", advice=_BLANK_FORM)
         if "\n" in text or "\r" in text:
@@ -32,6 +41,10 @@ class Pattern:
             )
         if "\0" in text:
             raise UsageError("the search pattern holds a NUL character", advice=_BLANK_FORM)
+        if not is_text(text):
+            raise UsageError(
+                "the search pattern is not UTF-8 text", advice="notes are UTF-8: give the pattern in it"
+            )
         if len(text) > PATTERN_CHARS:
             raise UsageError(
                 f"the search pattern has {len(text)} characters",

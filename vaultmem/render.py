@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from vaultmem.hints import harmless, hint_line
+from vaultmem.hints import harmless, harmless_id, hint_line
 from vaultmem.moments import utc_text
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ GRAVITY = {"error": 0, "warning": 1, "info": 2}
 
 
 def doctor_text(report: DoctorReport) -> str:
-    """Checks, then diagnostics, the gravest first, then the sum."""
+    """Checks, then diagnostics, the gravest first, then the sum: everything for which it is not all well."""
     lines = [f"{_mark(check)} {check.name:<16} {harmless(check.detail)}" for check in report.checks]
     gravest_first = sorted(report.diagnostics, key=lambda each: GRAVITY[each.severity.value])
     for diagnostic in gravest_first:
@@ -357,7 +357,9 @@ def doctor_text(report: DoctorReport) -> str:
     caches = (
         "caches agree with the notes" if report.caches_agree else "caches disagree with the notes: --repair"
     )
-    return "\n".join([*lines, "", f"{counted}; {caches}"])
+    warned = [check.name for check in report.checks if not check.ok and not check.is_of_caches]
+    around = f"; see above: {', '.join(warned)}" if warned else ""
+    return "\n".join([*lines, "", f"{counted}; {caches}{around}"])
 
 
 def _mark(check: Check) -> str:
@@ -371,8 +373,8 @@ def notes_text(notes: Sequence[NoteView]) -> str:
         mark = "●" if note.admitted else "○"
         codes = f"  [{', '.join(note.diagnostics)}]" if note.diagnostics else ""
         tags = " ".join(f"#{tag}" for tag in note.tags)
-        fields = (note.id or "(no id)", note.name, tags, note.path)
-        lines.append(f"{mark} " + " | ".join(harmless(field) for field in fields) + codes)
+        fields = (harmless_id(note.id or "(no id)"), *map(harmless, (note.name, tags, note.path)))
+        lines.append(f"{mark} " + " | ".join(fields) + codes)
     return "\n".join(lines)
 
 
@@ -388,7 +390,7 @@ def explained(candidate: Candidate) -> list[str]:
     """How a candidate's score comes about."""
     signals = candidate.signals
     verdict = "not_active" if candidate.verdict.value == "deprecated" else candidate.verdict.value
-    head = f"{candidate.score:.3f} {verdict:<16} {harmless(candidate.id)} | {harmless(candidate.name)}"
+    head = f"{candidate.score:.3f} {verdict:<16} {harmless_id(candidate.id)} | {harmless(candidate.name)}"
     parts = [f"{name} {value:.3f}" for name, value in _numbers(signals).items()]
     lines = ["", head, "      " + " · ".join(parts)]
     lines += [
@@ -418,6 +420,8 @@ def matches_text(matches: Sequence[SearchMatch]) -> str:
     for match in matches:
         if match.path != path:
             path = match.path
-            lines += ([""] if lines else []) + [f"{harmless(match.id or '(no id)')} | {harmless(match.path)}"]
+            lines += ([""] if lines else []) + [
+                f"{harmless_id(match.id or '(no id)')} | {harmless(match.path)}"
+            ]
         lines.append(f"  {match.line}: {harmless(match.text)}")
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict  # what pydantic wants below Python 3.12
 
 from vaultmem.cuts import shortened
 from vaultmem.errors import VaultmemError
-from vaultmem.hints import harmless, harmless_block
+from vaultmem.hints import harmless, harmless_block, harmless_id
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 
 OPEN_LIMIT_CHARS = 100_000
@@ -137,7 +137,7 @@ def _headline(query: str, count: int, truncated: bool) -> str:
 
 def _match(match: SearchMatch) -> MatchData:
     return MatchData(
-        id=_clean(match.id),
+        id=_clean_id(match.id),
         path=harmless(match.path),
         line=match.line,
         text=shortened(harmless(match.text), LINE_CHARS),
@@ -162,10 +162,10 @@ def memory_reply(memory: OpenedMemory, root: Path) -> Reply:
     text = harmless_block(memory.text[:OPEN_LIMIT_CHARS])
     body = harmless_block(memory.body[: max(0, OPEN_LIMIT_CHARS - (total - len(memory.body)))])
     rest = _rest(memory, root) if total > OPEN_LIMIT_CHARS else ""
-    head = f"[memory {harmless(memory.id or '')}] {harmless(memory.path)} ({WHOSE})"
+    head = f"[memory {harmless_id(memory.id or '')}] {harmless(memory.path)} ({WHOSE})"
     tail = f"[truncated: {rest}]" if rest else "[end of memory]"
     data = MemoryData(
-        id=_clean(memory.id),
+        id=_clean_id(memory.id),
         path=harmless(memory.path),
         name=harmless(memory.name),
         description=harmless(memory.description),
@@ -193,7 +193,7 @@ def conflict_reply(key: str, copies: Sequence[NoteCopy]) -> Reply:
         CopyData(path=harmless(each.path), mtime=each.mtime.isoformat(timespec="seconds"), size=each.size)
         for each in copies
     ]
-    lines = [f"{len(notes)} notes have the id {harmless(key)}; neither is used until the user decides:"]
+    lines = [f"{len(notes)} notes have the id {harmless_id(key)}; neither is used until the user decides:"]
     lines += [f"- {note['path']} (changed {note['mtime']}, {note['size']:,} bytes)" for note in notes]
     lines.append("Tell the user: `vaultmem adopt PATH` gives one of them an id of its own.")
     return Reply("\n".join(lines), ConflictData(conflict=notes), is_error=True)
@@ -206,18 +206,20 @@ def saved_reply(saved: Saved, similar: Sequence[OpenedMemory]) -> Reply:
     """What was written, and which memories say nearly the same."""
     memory = saved.memory
     twins = [
-        SimilarData(id=harmless(m.id or ""), name=harmless(m.name), description=harmless(m.description))
+        SimilarData(id=harmless_id(m.id or ""), name=harmless(m.name), description=harmless(m.description))
         for m in similar
     ]
     verb = "Saved a new memory:" if saved.created else "Updated" if saved.diff else "Nothing differs in"
-    lines = [f"{verb} {harmless(memory.id or '')} at {harmless(memory.path)}; tags: {', '.join(memory.tags)}"]
+    lines = [
+        f"{verb} {harmless_id(memory.id or '')} at {harmless(memory.path)}; tags: {', '.join(memory.tags)}"
+    ]
     if twins:
         lines.append("These memories say nearly the same; open them, and keep one where one is enough:")
         lines += [
             f"- {twin['id']} | {twin['name']} | {shortened(twin['description'], 160)}" for twin in twins
         ]
     data = SavedData(
-        id=_clean(memory.id),
+        id=_clean_id(memory.id),
         path=harmless(memory.path),
         name=harmless(memory.name),
         description=harmless(memory.description),
@@ -235,5 +237,5 @@ def error_text(error: VaultmemError) -> str:
     return f"{message}. {harmless(error.advice)}".strip()
 
 
-def _clean(text: str | None) -> str | None:
-    return None if text is None else harmless(text)
+def _clean_id(note_id: str | None) -> str | None:
+    return None if note_id is None else harmless_id(note_id)

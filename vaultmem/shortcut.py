@@ -37,13 +37,21 @@ def hook(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
     started = time.monotonic()
     _end_in_time(BUDGET_S + 2 * GRACE_S)
     named, client = read_words(words)
-    data = sys.stdin.buffer.read(INPUT_LIMIT_BYTES)
+    data = _read_event()
     answer = ask_worker(client, named, data, environ)
     if answer is None:
         answer = long_way(client, named, data, BUDGET_S - (time.monotonic() - started))
     _end_in_time(0)
     _write(answer)
     return 0
+
+
+def _read_event() -> bytes:
+    """What is on stdin; nothing where it cannot be read, such as a folder."""
+    try:
+        return sys.stdin.buffer.read(INPUT_LIMIT_BYTES)
+    except (OSError, ValueError):
+        return b""
 
 
 def read_words(words: Sequence[str]) -> tuple[dict[str, str], str]:

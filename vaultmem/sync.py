@@ -31,7 +31,7 @@ from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.terms import TERMS, document_terms
 from vaultmem.vault import Snapshot, Vault
 
-PARSER = "notes-1"
+PARSER = "notes-2"
 """Raise it when the reading of a note's fields changes: every note is then read again."""
 
 NAMED_PATHS = 1_000

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
+from vaultmem.hints import by_shown_id
 from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.usage import EventKind, SessionLog, Trigger, UsageEvent
 
@@ -97,7 +98,7 @@ class Tools:
         if not key:
             raise UsageError("the id is empty", advice="Take it from a [recall] hint or from memory_search.")
         try:
-            memory = self._nearest.open_memory(key)
+            memory = by_shown_id(self._nearest.open_memory, key)
         except ConflictError:
             return conflict_reply(key, self._nearest.copies(key))
         except NoteNotFoundError as error:

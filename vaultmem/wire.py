@@ -179,12 +179,35 @@ def write_address(folder: str, address: Address) -> None:
 def read_address(root: str) -> Address | None:
     """Where the last worker of this memory root said it listens, or None. It may be dead by now."""
     data = find_address(root)
-    if data is None:
-        return None
+    return _address_of({key: value for key, value in data.items() if key != "v"}) if data else None
+
+
+def _address_of(data: Json) -> Address | None:
+    """The address that a file holds, or None: whatever stands there, a client can always work alone."""
     try:
-        return Address(**{key: value for key, value in data.items() if key != "v"})
-    except TypeError:
+        address = Address(**data)
+    except TypeError:  # a field is missing, or unknown
         return None
+    texts = (address.root, address.state_dir, address.socket or "", address.token or "")
+    are_right = (
+        type(address.pid) is int
+        and type(address.is_default_state_dir) is bool
+        and all(isinstance(text, str) and _is_utf8(text) for text in texts)
+        and (bool(address.socket) or _is_port(address.port))
+    )
+    return address if are_right else None
+
+
+def _is_port(value: object) -> bool:
+    return type(value) is int and 0 < value < 1 << 16
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def remove_address(folder: str, root: str, pid: int) -> None:

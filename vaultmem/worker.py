@@ -22,8 +22,18 @@ from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hints import Clue
 from vaultmem.runtime import address_name, is_private, runtime_folders
 from vaultmem.turns import Turns
-from vaultmem.wire import Address, Json, decode, encode, plain, plain_error, remove_address, write_address
-from vaultmem.worker_client import WorkerClient, is_same_user, lines_of
+from vaultmem.wire import (
+    Address,
+    Json,
+    decode,
+    encode,
+    plain,
+    plain_error,
+    read_address,
+    remove_address,
+    write_address,
+)
+from vaultmem.worker_client import WorkerClient, connected, is_same_user, lines_of
 
 if TYPE_CHECKING:
     from vaultmem.engine import Engine
@@ -33,6 +43,8 @@ __all__ = ["Worker", "WorkerClient", "clues"]
 
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""
+LOOK_EVERY_S = 0.5
+"""How often the worker looks whether it can still be found: cleaners of temporary folders know no workers."""
 MOST_CONNECTIONS = 64
 MOST_CLUES = 20
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
@@ -55,23 +67,19 @@ class Worker:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._turns = Turns(engine)
-        self._folder = runtime_folder()
+        self._is_hidden = False
         self._places = threading.Semaphore(MOST_CONNECTIONS)
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
         self._token = "" if HAS_UNIX_SOCKETS else os.urandom(32).hex()
+        self._moving = threading.Lock()
         self._listener, self._address = self._listen()
-        self._listener.settimeout(0.5)  # a closed listener does not wake accept() everywhere
+        self._socket_file = _identity(self._address)
 
     @property
     def address(self) -> Address:
         """Where clients find it."""
         return self._address
-
-    def _announce(self) -> None:
-        """Tell where it listens, and load what the first hook would otherwise wait for."""
-        write_address(self._folder, self._address)
-        threading.Thread(target=self._warm_up, daemon=True).start()
 
     def _warm_up(self) -> None:
         try:
@@ -82,7 +90,11 @@ class Worker:
         settle_garbage_collector()
 
     def _accept_all(self) -> None:
+        look_at = time.monotonic() + LOOK_EVERY_S
         while not self._closing.is_set():
+            if time.monotonic() >= look_at:
+                self._stay_reachable()
+                look_at = time.monotonic() + LOOK_EVERY_S
             try:
                 connection, _ = self._listener.accept()
             except TimeoutError:
@@ -94,16 +106,50 @@ class Worker:
                 continue
             self._admit(connection)
 
+    def _stay_reachable(self) -> None:
+        """Listen and announce anew when the socket's file or the address was taken away. Never raises."""
+        with self._moving:
+            if self._closing.is_set():
+                return
+            try:
+                if _identity(self._address) != self._socket_file:
+                    self._listener.close()
+                    self._listener, self._address = self._listen()
+                    self._socket_file = _identity(self._address)
+                if not self._is_announced():
+                    write_address(self._folder, self._address)
+            except (OSError, EngineError) as error:
+                if not self._is_hidden:
+                    _log.warning("the worker cannot be found any more: %s", error)
+                self._is_hidden = True
+            else:
+                self._is_hidden = False
+
+    def _is_announced(self) -> bool:
+        """Clients find this worker, or another one of this root that is alive: the last to come is asked."""
+        found = read_address(self._address.root)
+        if found is None or found == self._address:
+            return found is not None
+        if found.pid == self._address.pid:
+            return False  # from before the move
+        try:
+            with connected(found):
+                return True
+        except OSError:
+            return False
+
     def start(self) -> threading.Thread:
         """Serve in a thread of its own; the address can be found when this returns. Raises OSError."""
-        self._announce()
+        write_address(self._folder, self._address)
+        threading.Thread(target=self._warm_up, daemon=True).start()
         thread = threading.Thread(target=self._accept_all, name="vaultmem-worker", daemon=True)
         thread.start()
         return thread
 
     def close(self) -> None:
         """Stop serving and take the address back. What is being answered is cut off."""
-        self._closing.set()
+        with self._moving:
+            self._closing.set()
         with contextlib.suppress(OSError):
             remove_address(self._folder, self._address.root, os.getpid())
         self._listener.close()
@@ -124,16 +170,19 @@ class Worker:
     def _listen(self) -> tuple[socket.socket, Address]:
         from vaultmem.config import default_state_dir
 
+        self._folder = runtime_folder()
         config = self._engine.config
         is_default = config.state_dir == default_state_dir(config.root)
         address = Address(os.getpid(), str(config.root), str(config.state_dir), is_default)
         if not HAS_UNIX_SOCKETS:
             listener = socket.create_server(("127.0.0.1", 0))
+            listener.settimeout(LOOK_EVERY_S)
             return listener, replace(address, port=listener.getsockname()[1], token=self._token)
         prefix = f"{address_name(address.root)[:8]}-"
         _sweep(Path(self._folder), prefix)
         path = Path(self._folder, f"{prefix}{os.getpid()}.sock")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.settimeout(LOOK_EVERY_S)  # a closed listener does not wake accept() everywhere
         listener.bind(str(path))
         path.chmod(0o600)
         listener.listen(MOST_CONNECTIONS)
@@ -200,6 +249,15 @@ class Worker:
         stdout = StringIO()
         run_hook(client, self._engine.config, StringIO(text), stdout, ask=ask)
         return stdout.getvalue()
+
+
+def _identity(address: Address) -> tuple[int, int] | None:
+    """Which file lies at the socket's path; None for none, and for a port."""
+    try:
+        status = os.lstat(address.socket or "")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _sweep(folder: Path, prefix: str) -> None:

@@ -6,6 +6,7 @@ import io
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -224,6 +225,15 @@ def test_doctor_in_words_names_every_check_and_finding(shell):
     assert out.endswith("1 warning; caches agree with the notes\n")
 
 
+def test_doctor_says_in_its_last_line_why_it_is_not_all_well(shell, monkeypatch):
+    shell.note("a.md", "a")
+    assert shell("doctor").out.endswith("\nno diagnostics; caches agree with the notes\n")
+    monkeypatch.setattr("vaultmem.health.FREE_BYTES_WANTED", 1 << 80)
+    answer = shell("doctor")
+    assert answer.code == 1
+    assert answer.out.endswith("\nno diagnostics; caches agree with the notes; see above: disk\n")
+
+
 def test_doctor_puts_the_gravest_first(shell):
     shell.note("a.md", "a", status="deprecated")
     shell.note("b.md", "b", description="")
@@ -394,6 +404,38 @@ def test_open_of_nothing_exits_1_and_says_what_to_do(shell):
 # --- save and the edits
 
 
+UNDECODABLE = os.fsdecode(b"mem_\xff")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("open",),
+        ("deprecate",),
+        ("activate",),
+        ("tag", "--add", "x", "--"),
+        ("save", "--name", "n", "--id"),
+        ("adopt",),
+    ],
+    ids=" ".join,
+)
+def test_an_id_that_is_no_text_is_the_id_of_no_memory(shell, words):
+    shell.note("a.md", "a")
+    answer = shell(*words, UNDECODABLE)
+    assert answer.code == 1 and re.search("no memory has the id|no note lies at", answer.complaint)
+
+
+@pytest.mark.parametrize("flags", [(), ("--fixed",), ("--all",)])
+def test_a_pattern_that_is_no_text_is_wrong_usage_and_the_advice_helps(shell, flags):
+    answer = shell("search", *flags, UNDECODABLE)
+    assert answer.code == 2 and "UTF-8" in answer.complaint and "--fixed" not in answer.err
+
+
+def test_a_question_that_is_no_text_gets_no_hint(shell):
+    shell.note("a.md", "a")
+    assert shell.json("recall", UNDECODABLE)["hints"] == []
+
+
 def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell):
     words = ("save", "--name", "New", "--description", "d", "--body", "-", "--tag", "a", "b", "--tag", "c")
     document = shell.json(*words, stdin="# 正文\n".encode())
@@ -402,6 +444,26 @@ def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell)
     assert document["body"].strip() == "# 正文"
     assert {"id", "path", "description", "text"} <= document.keys()
     assert (shell.root / document["path"]).read_text("utf-8") == document["text"]
+
+
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (b"one\ntwo \xff\n", "line 2: byte 0xff"),
+        ("缓存".encode("gbk"), "line 1: byte 0xbb"),
+        (b"cut \xe7\xbc", "line 1: byte 0xe7"),
+        ("text".encode("utf-16"), "line 1: it is UTF-16"),
+    ],
+    ids=["latin-1", "gbk", "cut off", "utf-16"],
+)
+@pytest.mark.parametrize("which", [("--name", "A", "--description", "D", "--tag", "t"), ("--id", "a")])
+def test_save_refuses_a_body_that_is_not_utf8_and_says_which_byte(shell, body, place, which):
+    note = shell.note("a.md", "a")
+    before = note.read_bytes()
+    answer = shell("save", *which, "--body", "-", stdin=body)
+    assert answer.code == 2
+    assert place in answer.complaint and "nothing was written" in answer.complaint
+    assert [file.read_bytes() for file in shell.root.rglob("*.md")] == [before]
 
 
 def test_save_with_an_id_changes_the_given_fields(shell):
@@ -462,6 +524,18 @@ def test_a_path_chooses_among_copies_however_it_is_spelled(shell, monkeypatch):
         assert document["path"] == "x/b.md"
 
 
+def test_tags_are_not_put_beside_a_key_in_other_letters(shell):
+    note = shell.note("a.md", "a", tags="", Tags="[x]")
+    before = note.read_bytes()
+    answer = shell("tag", "a", "--add", "y")
+    assert answer.code == 1 and "`Tags:`" in answer.complaint and "`tags:`" in answer.complaint
+    assert note.read_bytes() == before
+    assert {found["code"] for found in shell.json("doctor", code=1)["diagnostics"]} == {
+        "tag_invalid",
+        "no_tags",
+    }
+
+
 def test_deprecate_and_activate_edit_the_status_alone(shell):
     file = shell.note("a.md", "a")
     before = file.read_text()
@@ -517,6 +591,16 @@ def test_init_finds_the_vault_and_is_done_once(bare):
     config = Path(document["config"])
     assert config.is_relative_to(bare.home) and bare.root.is_dir()
     assert bare.json("init")["created"] == []
+    assert bare.json("status")["root"] == str(bare.root)
+
+
+def test_init_makes_the_settings_file_that_the_environment_names(bare, tmp_path, monkeypatch):
+    file = tmp_path / "some" / "where.toml"
+    monkeypatch.setenv("VAULTMEM_CONFIG", str(file))
+    obsidian_knows(bare, bare.root.parent)
+    answer = bare("status")
+    assert answer.code == 2 and "VAULTMEM_CONFIG" in answer.complaint
+    assert bare.json("init")["config"] == str(file) and file.is_file()
     assert bare.json("status")["root"] == str(bare.root)
 
 
@@ -726,6 +810,117 @@ def test_a_pipe_that_closes_early_is_no_error(shell):
     err = process.stderr.read()
     assert (process.wait(30), err) == (0, b"")
     process.stderr.close()
+
+
+def shell_line(shell: Shell, line: str) -> tuple[int, str, str]:
+    """What a line of a shell gives; `vaultmem` is the command."""
+    program = " ".join(map(shlex.quote, VAULTMEM))
+    done = subprocess.run(
+        ["bash", "-c", line.replace("vaultmem", program)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "status",
+        "status --json",
+        "open a",
+        "search alpha",
+        "--version",
+        "--help",
+        "profile",
+        "integrate generic",
+    ],
+)
+@pytest.mark.parametrize(
+    ("stdout", "reason"), [(">&-", "bad file descriptor"), (">/dev/full", "no space left on device")]
+)
+def test_an_answer_that_cannot_be_written_is_told_and_exits_3(shell, words, stdout, reason):
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    shell.note("a.md", "a")
+    code, out, err = shell_line(shell, f"vaultmem {words} {stdout}")
+    assert (code, out) == (3, "") and f"vaultmem: cannot write the answer: {reason}\n" in err
+    assert "Traceback" not in err and "unexpected" not in err and "Exception ignored" not in err
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full"])
+def test_remarks_that_nobody_can_read_change_no_answer(shell, stderr):
+    shell.note("a.md", "a")
+    code, out, _ = shell_line(shell, f"vaultmem sync {stderr}")
+    assert code == 0 and out.startswith("1 note: 1 added\n")
+    assert shell_line(shell, f"vaultmem frobnicate {stderr}") == (2, "", "")
+    assert "vaultmem" not in (shell.root / "a.md").read_text("utf-8")
+
+
+def test_a_closed_stdin_is_an_empty_one(shell):
+    assert shell_line(shell, "vaultmem recall - <&-")[0] == 0
+    code, out, err = shell_line(shell, "vaultmem save --name n --description d --tag t --body - <&-")
+    assert (code, out) == (2, "") and "body" in err
+
+
+@pytest.mark.parametrize("streams", ["<&-", "</dev/null >&-", "</dev/null >/dev/full", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("flags", ["", "--debug "])
+def test_a_hook_without_streams_ends_with_0_and_in_silence(shell, streams, flags):
+    assert shell_line(shell, f"vaultmem {flags}hook claude-code {streams}") == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("open", "nobody"), 1),
+        (("deprecate", "nobody"), 1),
+        (("adopt", "nothing.md"), 1),
+        (("search", "("), 2),
+        (("recall", "q", "--limit", "x"), 2),
+        (("frobnicate",), 2),
+        (("sync", "--root", "/nowhere/at/all"), 3),
+    ],
+)
+def test_a_command_that_fails_has_a_document_too(shell, words, code):
+    plain = shell(*words)
+    for words_with_json in (("--json", *words), (*words, "--json")):
+        answer = shell(*words_with_json)
+        assert answer.code == code and len(answer.out.splitlines()) == 1
+        assert set(answer.json) == {"error"} and set(answer.json["error"]) == {
+            "message",
+            "advice",
+            "exit_code",
+        }
+        assert answer.json["error"]["exit_code"] == code
+        assert answer.err == plain.err and plain.out == ""
+        assert answer.json["error"]["message"] == answer.err.splitlines()[0].removeprefix("vaultmem: ")
+
+
+def test_a_bug_has_a_document_too(shell, monkeypatch):
+    monkeypatch.setattr(Engine, "status", lambda engine: 1 / 0)
+    assert "ZeroDivisionError" in shell.json("status", code=3)["error"]["message"]
+
+
+def test_behind_two_dashes_json_is_a_word(shell):
+    assert shell("open", "--", "--json").complaint
+
+
+def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback(shell):
+    code = """
+import sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "vaultmem.cli":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["vaultmem", "status"]
+from vaultmem.__main__ import main
+sys.exit(main())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_nothing_is_coloured_where_no_terminal_is_and_progress_is_plain(shell):

@@ -50,6 +50,7 @@ def environ(root: Path, tmp_path: Path) -> dict[str, str]:
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith(("VAULTMEM", "MARCH", "CLAUDE"))
     }
+    (tmp_path / "config.toml").touch()
     return {
         **kept,
         "HOME": str(tmp_path),
@@ -108,7 +109,7 @@ class Raw:
     def call(self, tool: str, number: int, **arguments: Any) -> None:
         self.send("tools/call", {"name": tool, "arguments": arguments}, number)
 
-    def answer(self, number: int) -> dict[str, Any]:
+    def answer(self, number: int | str | None) -> dict[str, Any]:
         while number not in self._answers:
             message = json.loads(self.lines.get(timeout=30))
             self._answers[message.get("id")] = message
@@ -296,21 +297,63 @@ def test_a_killed_server_loses_nothing_that_it_confirmed(
         assert engine.doctor().caches_agree
 
 
-def test_damaged_messages_do_not_stop_it(raw: Raw) -> None:
+@pytest.mark.parametrize(
+    ("junk", "number", "code"),
+    [
+        (b"{bad\n", None, -32700),
+        (b"\xff\xfe\n", None, -32700),
+        (b"\xef\xbb\xbf{}\n", None, -32700),
+        (b"[" * 100_000 + b"\n", None, -32700),
+        (b"[]\n", None, -32600),
+        (b"{}\n", None, -32600),
+        (b"null\n", None, -32600),
+        (b'{"jsonrpc":"2.0"}\n', None, -32600),
+        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n', None, -32600),
+        (b'{"jsonrpc":"2.0","id":"x","method":"\\udfff"}\n', "x", -32600),
+    ],
+)
+def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
+    raw: Raw, junk: bytes, number: str | None, code: int
+) -> None:
     raw.initialize()
     assert raw.process.stdin
-    for junk in (
-        b"\n",
-        b"{\n",
-        b"\xff\xfe\n",
-        b"[]\n",
-        b'{"jsonrpc":"2.0"}\n',
-        b"null\n",
-        b"[" * 5000 + b"\n",
-    ):
-        raw.process.stdin.write(junk)
+    raw.process.stdin.write(b"\n" + junk)
     raw.call("memory_open", 9, id="mem_a")
     assert raw.answer(9)["result"]["isError"] is False
+    assert raw.answer(number)["error"]["code"] == code
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("memory_open", {"id": "\ud800"}),
+        ("memory_search", {"query": "a\udc80"}),
+        ("memory_save", {"name": "\ud800", "description": "d", "tags": ["a"], "body": "b"}),
+        ("memory_save", {"name": "n", "description": "d", "tags": ["a"], "body": "\ude00\ud83d"}),
+    ],
+)
+def test_half_a_character_in_an_argument_is_a_tool_error(
+    raw: Raw, root: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    raw.initialize()
+    raw.call(tool, 8, **arguments)
+    result = raw.answer(8)["result"]
+    assert result["isError"] is True and "half a surrogate pair" in result["content"][0]["text"]
+    raw.call("memory_open", 9, id="mem_a")
+    assert raw.answer(9)["result"]["isError"] is False
+    assert len(list(root.rglob("*.md"))) == 1
+
+
+def test_a_save_whose_bytes_are_no_utf8_writes_nothing(raw: Raw, root: Path) -> None:
+    raw.initialize()
+    fields = {"name": "n", "description": "d", "tags": ["a"], "body": "BODY"}
+    params = {"name": "memory_save", "arguments": fields}
+    call = {"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": params}
+    assert raw.process.stdin
+    raw.process.stdin.write(json.dumps(call).encode().replace(b"BODY", b"caf\xe9") + b"\n")
+    raw.process.stdin.flush()
+    assert "byte 0xe9" in raw.answer(None)["error"]["message"]
+    assert len(list(root.rglob("*.md"))) == 1
 
 
 NOISY = """

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,36 @@ def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
     assert WorkerClient.connect(engine.config) is None
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"socket": 5},
+        {"socket": ["/tmp/x"]},
+        {"socket": "\ud800"},
+        {"socket": "/tmp/" + "x" * 300},
+        {"socket": None},
+        {"socket": ""},
+        {"socket": None, "port": "80"},
+        {"socket": None, "port": 70_000},
+        {"socket": None, "port": 0, "token": "t"},
+        {"socket": None, "port": 1, "token": 5},
+        {"pid": "1"},
+        {"state_dir": 5},
+        {"is_default_state_dir": "yes"},
+        {"unknown": 1},
+    ],
+    ids=str,
+)
+def test_a_wrong_address_is_no_client(engine: FakeEngine, wrong: dict[str, Any]) -> None:
+    root, folder = str(engine.config.root), worker.runtime_folder()
+    right = wire.plain(wire.Address(1, root, str(engine.config.state_dir), socket="/tmp/vmt-nobody.sock"))
+    Path(folder, address_name(root)).write_bytes(wire.encode({**right, **wrong}))
+    assert WorkerClient.connect(engine.config) is None
+    with Worker(engine):  # type: ignore[arg-type]
+        found = WorkerClient.connect(engine.config)
+        assert found is not None and found.recall("q") == RECALL
+
+
 def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Path) -> None:
     with Worker(engine):  # type: ignore[arg-type]
         for other in (
@@ -198,12 +229,64 @@ def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
     assert wire.read_address(str(engine.config.root)) is None
 
 
-def test_closing_does_not_take_a_successors_address(engine: FakeEngine) -> None:
+def test_closing_does_not_take_a_successors_address(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
     with Worker(engine):  # type: ignore[arg-type]
         root = str(engine.config.root)
         wire.write_address(worker.runtime_folder(), wire.Address(99999, root, "s", socket="/tmp/x"))
     address = wire.read_address(root)
     assert address is not None and address.pid == 99999
+
+
+def _replace_by_a_file(path: Path) -> None:
+    path.unlink()
+    path.write_text("not a socket")
+
+
+@pytest.mark.parametrize(
+    "clean",
+    [
+        lambda sock, address: sock.unlink(),
+        lambda sock, address: address.unlink(),
+        lambda sock, address: shutil.rmtree(sock.parent),
+        lambda sock, address: address.write_bytes(b"{"),
+        lambda sock, address: _replace_by_a_file(sock),
+    ],
+    ids=["socket", "address", "folder", "damaged address", "another file"],
+)
+def test_a_worker_whose_files_were_cleaned_away_can_be_found_again(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, clean: Callable[[Path, Path], object]
+) -> None:
+    monkeypatch.setattr(worker, "LOOK_EVERY_S", 0.02)
+    with Worker(engine) as served:  # type: ignore[arg-type]
+        path = Path(served.address.socket or "")
+        clean(path, path.parent / address_name(served.address.root))
+        deadline = time.monotonic() + 5
+        while (found := WorkerClient.connect(engine.config)) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert found is not None and found.recall("q") == RECALL
+        path = Path(served.address.socket or "")
+    assert not path.exists() and wire.read_address(str(engine.config.root)) is None
+
+
+def test_a_worker_leaves_the_address_to_a_later_one_that_lives_and_takes_a_dead_ones(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
+    root, folder = str(engine.config.root), worker.runtime_folder()
+    later = str(Path(folder, "later.sock"))
+    with Worker(engine) as served, socket.socket(socket.AF_UNIX) as listener:  # type: ignore[arg-type]
+        listener.bind(later)
+        listener.listen()
+        wire.write_address(folder, wire.Address(1, root, "other", socket=later))
+        served._stay_reachable()
+        found = wire.read_address(root)
+        assert found is not None and found.pid == 1
+        listener.close()
+        served._stay_reachable()
+        assert wire.read_address(root) == served.address
 
 
 def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:

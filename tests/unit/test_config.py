@@ -12,6 +12,8 @@ from vaultmem.errors import ConfigError
 
 @pytest.fixture
 def environ(tmp_path: Path) -> dict[str, str]:
+    """Settings in an empty file."""
+    (tmp_path / "config.toml").touch()
     return {"VAULTMEM_CONFIG": str(tmp_path / "config.toml")}
 
 
@@ -21,8 +23,9 @@ def write(environ: dict[str, str], text: str) -> Path:
     return path
 
 
-def test_without_any_setting_the_defaults_hold(environ: dict[str, str]) -> None:
-    config = Config.load(environ=environ)
+def test_without_any_setting_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platformdirs.user_config_dir", lambda app: str(tmp_path / app))
+    config = Config.load(environ={})
     assert config.config_file is None
     assert (config.min_score, config.hint_limit, config.engine) == (0.5, 3, EngineChoice.AUTO)
     assert config.root.name == "March Memories" and config.root.is_absolute()
@@ -101,6 +104,7 @@ def test_a_file_that_is_not_utf8_is_told(environ: dict[str, str], tmp_path: Path
 
 
 def test_a_file_that_is_a_folder_is_told(environ: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "config.toml").unlink()
     (tmp_path / "config.toml").mkdir()
     with pytest.raises(ConfigError, match="cannot be read"):
         Config.load(environ=environ)
@@ -131,3 +135,14 @@ def test_each_root_has_its_own_state_folder(tmp_path: Path) -> None:
 def test_the_config_file_can_be_named() -> None:
     assert config_path({}).name == "config.toml"
     assert config_path({"VAULTMEM_CONFIG": "~/x.toml"}) == Path("~/x.toml").expanduser()
+
+
+@pytest.mark.parametrize("name", ["gone.toml", "no/folder/config.toml", "config.toml/below"])
+def test_a_file_that_the_variable_names_must_be_there(
+    environ: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    environ["VAULTMEM_CONFIG"] = str(tmp_path / name)
+    with pytest.raises(ConfigError, match=f"VAULTMEM_CONFIG names .*{name}") as error:
+        Config.load(environ=environ)
+    assert "vaultmem init" in error.value.advice
+    assert Config.load(environ=environ | {"VAULTMEM_CONFIG": ""}).min_score == 0.5

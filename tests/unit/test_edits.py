@@ -467,3 +467,16 @@ def test_an_edit_changes_only_the_tags_entry(
     for line in lines:
         if line[:1] in (b"k", b"l", b"#"):
             assert line in kept
+
+
+@pytest.mark.parametrize(
+    ("key", "field"),
+    [("Tags", "tags"), ("TAG", "tags"), ("Status", "status"), ("ID", "id"), ("Description", "description")],
+)
+def test_a_field_is_not_put_beside_one_that_differs_in_case_alone(key: str, field: str) -> None:
+    data = f"---\nzeta: 1\n{key}: x\n---\nBody\n".encode()
+    with pytest.raises(EditRefusedError, match=f"line 3 has `{key}:`") as refused:
+        set_fields(data, {field: ["a"] if field == "tags" else "active"})
+    assert f"`{field}:`" in refused.value.advice
+    there = data.replace(b"zeta: 1", f"{field}: old".encode())
+    assert f"\n{key}: x\n" in set_fields(there, {field: ["a"] if field == "tags" else "active"}).decode()

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmem.errors import NoteNotFoundError
 from vaultmem.hints import (
+    Clue,
     RecentRuns,
     Run,
     begin_run,
+    by_shown_id,
     harmless,
     harmless_block,
+    harmless_id,
     hint_line,
     hint_lines,
     recall_block,
@@ -20,6 +26,7 @@ from vaultmem.hints import (
     suppressed_for_user,
     with_hinted,
 )
+from vaultmem.notes import parse_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +118,23 @@ def test_recent_runs_agree_with_a_plain_history(size: int, history: list[list[st
     expected = {each for ids in history[max(0, len(history) - size) :] for each in ids} if size else set()
     assert suppressed_for_user(recent, size) == expected
     assert len(recent.runs) <= size + 1
+
+
+@given(st.text(max_size=20))
+def test_a_usable_id_is_shown_as_it_can_be_opened(text: str) -> None:
+    note_id = parse_note("n.md", f"---\nid: {json.dumps(text, ensure_ascii=False)}\n---\n".encode()).id
+    if note_id is not None:
+        assert harmless_id(note_id) == note_id
+
+
+@pytest.mark.parametrize("note_id", ["mem_a", "two  blanks", "no\u00a0break\u3000wide", "a|b", "a¦b"])
+def test_the_id_in_a_hint_opens_its_memory(note_id: str) -> None:
+    def ask(key: str) -> str:
+        if key != note_id:
+            raise NoteNotFoundError(key)
+        return key
+
+    shown = hint_line(Clue(note_id, 0.5, "n", "d", "hinted")).removeprefix("- ").split(" | ")[0]
+    assert by_shown_id(ask, shown) == note_id
+    with pytest.raises(NoteNotFoundError, match="x¦y"):
+        by_shown_id(ask, "x¦y")

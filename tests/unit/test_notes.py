@@ -259,6 +259,30 @@ def test_an_id_must_be_one_line_of_at_most_128_characters(written: str) -> None:
     assert (read.id, place(read)) == (None, (Code.INVALID_ID, 2, 5))
 
 
+@pytest.mark.parametrize("key", ["Tags", "TAGS", "Tag"])
+def test_tags_under_a_key_in_other_letters_are_named_and_not_read(key: str) -> None:
+    read = note(f"id: x\nname: n\nstatus: active\n{key}: [a]\n")
+    assert (read.tags, place(read)) == ((), (Code.TAG_INVALID, 5, 1))
+    assert f"`{key}:`" in read.problems[0].detail
+    both = note(f"id: x\nname: n\nstatus: active\n{key}: [a]\ntags: [b]\n")
+    assert (both.tags, codes(both)) == (("b",), [Code.TAG_INVALID])
+
+
+@pytest.mark.parametrize(
+    "odd", ["\u200b", "\ufeff", "\u202e", "\u2066", "\u00ad", "\u2060", "\u2028", "\u2029", "\U000e0041"]
+)
+def test_an_id_holds_nothing_that_cannot_be_seen_or_that_breaks_its_line(odd: str) -> None:
+    for written in (f"mem{odd}a", odd, f'"mem{odd}a"', f'"{odd}"'):
+        read = note(f"id: {written}\nname: n\nstatus: active\n")
+        assert read.id is None and codes(read) in ([Code.INVALID_ID], [Code.MISSING_ID])
+
+
+@pytest.mark.parametrize("alone", ["\u200c", "\u200d\u200d", "\ufe0f", "\u0301"])
+def test_an_id_holds_something_that_can_be_seen(alone: str) -> None:
+    assert codes(note(f"id: {alone}\nname: n\nstatus: active\n")) == [Code.INVALID_ID]
+    assert note(f"id: می{alone}خواهم\n").id == f"می{alone}خواهم"
+
+
 def test_an_id_keeps_its_case_and_its_script() -> None:
     assert note(f"id: {'x' * 128}\n").id == "x" * 128
     assert note("id: ' Mem_记忆 A '\n").id == "Mem_记忆 A"
