@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import queue
-import statistics
 import subprocess
 import sys
 import threading
@@ -19,11 +18,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
 from vaultmem.config import Config, default_state_dir
 from vaultmem.worker_client import WorkerClient
 
 pytestmark = pytest.mark.timeout(3600)
-VAULTMEM = str(Path(sys.executable).with_name("vaultmem"))
 MEMORIES = 1000
 RUNS = 40
 WORDS = (
@@ -32,36 +31,29 @@ WORDS = (
 )
 
 
-def bar(name: str, value: float, limit: float, detail: str = "") -> None:
-    """Print a figure beside its bar, and fail when it is missed."""
-    holds = value <= limit
-    print(f"\n{'BAR ' if holds else 'MISS'} {name}: {value:.3f} (<= {limit:g}) {detail}")
-    assert holds, name
+def pair(number: int) -> tuple[str, str]:
+    """The two words that note and prompt of a number are made of."""
+    return WORDS[number % len(WORDS)], WORDS[number * 7 % len(WORDS)]
 
 
 def write_notes(root: Path, count: int) -> None:
     for number in range(count):
-        one, two = WORDS[number % len(WORDS)], WORDS[number * 7 % len(WORDS)]
-        folder = root / "2026" / f"{number % 12 + 1:02}" / f"week{number % 4 + 1}"
-        folder.mkdir(parents=True, exist_ok=True)
-        head = f"id: mem_{number}\nname: {one} {two} {number}\ntags: [{one}]\nstatus: active"
-        about = f"description: how {one} and {two} met in case {number}"
-        text = f"---\n{head}\n{about}\n---\nThe {one} of case{number} was {two}.\n"
-        (folder / f"n{number}.md").write_text(text, encoding="utf-8")
+        one, two = pair(number)
+        about = f"how {one} and {two} met in case {number}"
+        body = f"The {one} of case{number} was {two}."
+        write_note(root, number, body, name=f"{one} {two} {number}", description=about, tag=one)
 
 
-def timed(words: list[str], data: bytes, environ: dict[str, str]) -> tuple[float, bytes]:
-    started = time.perf_counter()
-    done = subprocess.run(words, input=data, env=environ, capture_output=True, check=True)
-    return time.perf_counter() - started, done.stdout
+def has_hints(answer: bytes) -> bool:
+    return b"- mem_" in answer
 
 
 def bare_python_s(environ: dict[str, str]) -> float:
-    return statistics.median(timed([sys.executable, "-c", "pass"], b"", environ)[0] for _ in range(10))
+    return p50([timed([sys.executable, "-c", "pass"], b"", environ)[0] for _ in range(10)])
 
 
 def event(session: str, number: int) -> bytes:
-    one, two = WORDS[number % len(WORDS)], WORDS[number * 7 % len(WORDS)]
+    one, two = pair(number)
     prompt = f"how did {one} and {two} meet in case {number}"
     data = {"hook_event_name": "UserPromptSubmit", "session_id": session, "cwd": "/", "prompt": prompt}
     return json.dumps(data).encode()
@@ -79,7 +71,7 @@ def root(environ: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> P
     """1,000 memories, embedded with the bundled model."""
     root = tmp_path_factory.mktemp("vault") / "March Memories"
     write_notes(root, MEMORIES)
-    subprocess.run([VAULTMEM, "sync", "--root", str(root)], env=environ, check=True, capture_output=True)
+    timed([VAULTMEM, "sync", "--root", str(root)], b"", environ)
     return root
 
 
@@ -88,31 +80,37 @@ def worker(root: Path, environ: dict[str, str]) -> Iterator[None]:
     process = subprocess.Popen(
         [VAULTMEM, "watch", "--root", str(root)], env=environ, stderr=subprocess.DEVNULL
     )
-    os.environ["XDG_STATE_HOME"] = environ["XDG_STATE_HOME"]
-    config = Config(root, default_state_dir(root))
-    deadline = time.monotonic() + 60
-    while (client := WorkerClient.connect(config)) is None and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert client is not None
-    client.recall("warm up")
-    yield
-    process.terminate()
-    process.wait(10)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("XDG_STATE_HOME", environ["XDG_STATE_HOME"])
+            config = Config(root, default_state_dir(root))
+        deadline = time.monotonic() + 60
+        while (client := WorkerClient.connect(config)) is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert client is not None
+        client.recall("warm up")
+        yield
+    finally:
+        process.terminate()
+        code = process.wait(30)
+    assert code == 0, f"the worker ended with {code}"
 
 
 def test_hook_round_trip_with_a_worker(root: Path, environ: dict[str, str], worker: None) -> None:
     words = [VAULTMEM, "hook", "claude-code", "--root", str(root)]
     runs = [timed(words, event(f"s{number}", number), environ) for number in range(RUNS)]
-    seconds = sorted(each for each, _ in runs)
-    answered = sum(bool(out) for _, out in runs)
-    detail = f"({answered}/{RUNS} with hints; bare python {bare_python_s(environ):.3f})"
-    bar("hook round trip p50, s", statistics.median(seconds), 0.15, detail)
-    bar("hook round trip p95, s", seconds[int(RUNS * 0.95) - 1], 0.25, detail)
+    seconds = [each for each, _ in runs]
+    assert sum(has_hints(out) for _, out in runs) == RUNS
+    detail = f"(bare python {bare_python_s(environ):.3f})"
+    bar("hook round trip p50, s", p50(seconds), 0.15, detail)
+    bar("hook round trip p95, s", p95(seconds), 0.25, detail)
 
 
 def test_warm_recall(root: Path, environ: dict[str, str], worker: None) -> None:
     words = [VAULTMEM, "recall", "--root", str(root), "how did cache and retry meet"]
-    seconds = statistics.median(timed(words, b"", environ)[0] for _ in range(15))
+    runs = [timed(words, b"", environ) for _ in range(15)]
+    assert all(has_hints(out) for _, out in runs)
+    seconds = p50([each for each, _ in runs])
     bar("recall beside a worker p50, s", seconds, 0.2, f"(bare python {bare_python_s(environ):.3f})")
 
 
@@ -128,17 +126,17 @@ def test_twenty_hooks_at_once(root: Path, environ: dict[str, str], worker: None)
     for thread in threads:
         thread.join()
     results = [answers.get() for _ in threads]
-    bar("20 hooks at once, unanswered", sum(not out for _, out in results), 0)
+    bar("20 hooks at once, unanswered", sum(not has_hints(out) for _, out in results), 0)
     bar("20 hooks at once, slowest, s", max(seconds for seconds, _ in results), 1.0)
 
 
 def test_a_hook_without_a_worker(root: Path, environ: dict[str, str]) -> None:
     words = [VAULTMEM, "hook", "claude-code", "--root", str(root)]
     runs = [timed(words, event(f"alone-{number}", number), environ) for number in range(10)]
-    answered = sum(bool(out) for _, out in runs)
-    bar(
-        "hook without a worker, slowest, s", max(each for each, _ in runs), 1.0, f"({answered}/10 with hints)"
-    )
+    answered = sum(has_hints(out) for _, out in runs)
+    detail = f"({answered}/10 with hints)"
+    bar("hook without a worker, slowest, s", max(each for each, _ in runs), 1.0, detail)
+    assert answered > 0, "silence is allowed to a hook that is out of time, but not always"
 
 
 def test_mcp_answers_initialize_on_a_large_cold_vault(environ: dict[str, str], tmp_path: Path) -> None:
@@ -161,13 +159,13 @@ def test_mcp_answers_initialize_on_a_large_cold_vault(environ: dict[str, str], t
         answers.append(time.perf_counter() - started)
         ended = time.perf_counter()
         process.stdin.close()
-        process.wait(10)
+        assert process.wait(10) == 0
         process.stdout.close()
         ends.append(time.perf_counter() - ended)
     sdk = [sys.executable, "-c", "import mcp.server.mcpserver"]
-    alone = statistics.median(timed(sdk, b"", environ)[0] for _ in range(5))
+    alone = p50([timed(sdk, b"", environ)[0] for _ in range(5)])
     detail = f"(importing the SDK alone takes {alone:.3f})"
-    bar("mcp initialize, 10,000 notes, no caches, s", statistics.median(answers), 1.5, detail)
+    bar("mcp initialize, 10,000 notes, no caches, s", p50(answers), 1.5, detail)
     bar("mcp exit after end of input, slowest, s", max(ends), 2.0)
 
 

@@ -10,33 +10,25 @@ import os
 import statistics
 import subprocess
 import sys
-import threading
 import time
+import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
 from vaultmem.cores import settle_garbage_collector
 from vaultmem.embed import Embedder, open_embedder
 from vaultmem.engine import Engine
 from vaultmem.filling import texts_of
+from vaultmem.recalled import Mode
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.testing import HashingEmbedder, nearest
 
 pytestmark = pytest.mark.timeout(3600)
-VAULTMEM = str(Path(sys.executable).with_name("vaultmem"))
 DIMENSION = 384
-
-
-def bar(name: str, value: float, limit: float, *, at_least: bool = False, detail: str = "") -> None:
-    """Print a figure beside its bar, and fail when it is missed."""
-    holds = value >= limit if at_least else value <= limit
-    print(
-        f"\n{'BAR ' if holds else 'MISS'} {name}: {value:.3f} ({'>=' if at_least else '<='} {limit:g}) {detail}"
-    )
-    assert holds, name
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
@@ -51,17 +43,11 @@ def best_of(times: int, work: Callable[[], object]) -> float:
 
 def write_notes(root: Path, count: int, *, paragraphs: int = 2) -> None:
     for i in range(count):
-        folder = root / f"2026/{i % 12 + 1:02}/week{i % 4 + 1}"
-        folder.mkdir(parents=True, exist_ok=True)
         body = "\n\n".join(
             f"Paragraph {p} of memory {i}: 缓存顺序 {i * 31 % 997} and the worker token{i} retries {p} times."
             for p in range(paragraphs)
         )
-        (folder / f"n{i}.md").write_text(
-            f"---\nid: mem_{i}\nname: Memory {i}\ndescription: what memory {i} is about\ntags: [t{i % 20}]\n"
-            f"status: active\n---\n{body}\n",
-            encoding="utf-8",
-        )
+        write_note(root, i, body, tag=f"t{i % 20}")
 
 
 def walk(folder: str) -> int:
@@ -78,16 +64,11 @@ def walk(folder: str) -> int:
     return count
 
 
-def process_seconds(*words: str, runs: int = 7, **env: str) -> list[float]:
-    """Wall-clock seconds of whole processes."""
-    seconds = []
-    for _ in range(runs):
-        started = time.perf_counter()
-        subprocess.run(
-            [VAULTMEM, *words], check=False, capture_output=True, env={**os.environ, **env}, timeout=120
-        )
-        seconds.append(time.perf_counter() - started)
-    return seconds
+def process_seconds(*words: str, runs: int = 7, prints: bytes) -> list[float]:
+    """Wall-clock seconds of whole processes; each must succeed and print what it is run for."""
+    results = [timed([VAULTMEM, *words]) for _ in range(runs)]
+    assert all(prints in out for _, out in results), f"{words} did not print {prints!r}"
+    return [seconds for seconds, _ in results]
 
 
 @pytest.fixture
@@ -101,6 +82,7 @@ def test_light_scan_of_10_000_unchanged_notes(root: Path, tmp_path: Path) -> Non
     write_notes(root, 10_000, paragraphs=1)
     with Engine.open(root, tmp_path / "state", "none") as engine:
         engine.sync()
+        assert len(engine.vault.scan().files) == 10_000 and engine.sync().unchanged == 10_000
         scan = best_of(5, engine.vault.scan)
         whole = best_of(3, engine.sync)
     bare = best_of(5, lambda: walk(str(root)))
@@ -111,22 +93,23 @@ def test_light_scan_of_10_000_unchanged_notes(root: Path, tmp_path: Path) -> Non
 def test_no_change_sync_and_start_up_as_processes(root: Path, tmp_path: Path) -> None:
     write_notes(root, 100)
     flags = ("--root", str(root), "--state-dir", str(tmp_path / "state"))
-    process_seconds("sync", "--no-embed", *flags, runs=1)
-    bar(
-        "no-change sync of 100 notes, process seconds (p50)",
-        statistics.median(process_seconds("sync", "--no-embed", *flags)),
-        0.5,
-    )
-    bar("vaultmem --help, seconds (p50)", statistics.median(process_seconds("--help")), 0.3)
-    bar("vaultmem search, seconds (p50)", statistics.median(process_seconds("search", "token7", *flags)), 0.3)
+    process_seconds("sync", "--no-embed", *flags, runs=1, prints=b"100 added")
+    syncs = process_seconds("sync", "--no-embed", *flags, prints=b"100 notes: nothing changed")
+    helps = process_seconds("--help", prints=b"COMMAND")
+    searches = process_seconds("search", "token7", *flags, prints=b"mem_7 |")
+    bar("no-change sync of 100 notes, process seconds (p50)", p50(syncs), 0.5)
+    bar("vaultmem --help, seconds (p50)", p50(helps), 0.3)
+    bar("vaultmem search, seconds (p50)", p50(searches), 0.3)
 
 
 def test_lexical_sync_of_1_000_new_notes(root: Path, tmp_path: Path) -> None:
     write_notes(root, 1_000)
     with Engine.open(root, tmp_path / "state", "none") as engine:
         started = time.perf_counter()
-        engine.sync()
-        bar("lexical sync of 1,000 new notes, seconds", time.perf_counter() - started, 3)
+        report = engine.sync()
+        seconds = time.perf_counter() - started
+    assert report.added == report.admitted == 1_000
+    bar("lexical sync of 1,000 new notes, seconds", seconds, 3)
 
 
 def test_full_sync_of_300_real_notes_costs_what_the_engine_costs(tmp_path: Path) -> None:
@@ -191,8 +174,9 @@ def test_10_000_notes_with_a_fixed_delay_embedder(root: Path, tmp_path: Path) ->
         engine.keeper.fill(should_stop=lambda: True)
         embedded = embedder.texts_embedded
         started = time.perf_counter()
-        engine.sync()
+        report = engine.sync()
         seconds = time.perf_counter() - started
+    assert report.embeddings_pending == 0 and embedder.texts_embedded - embedded > 10_000
     delays = (embedder.texts_embedded - embedded) * embedder.delay_s
     bar(
         "embedding 10,000 notes / the sum of the embedder's delays",
@@ -219,8 +203,8 @@ def test_an_edited_note_is_found_while_the_worker_runs(root: Path, tmp_path: Pat
                 lexical.append(time.perf_counter() - started)
                 _wait(lambda: _pending(reader) == 0, 10)
                 dense.append(time.perf_counter() - started)
-    bar("from write to found by words, worker running, seconds (p95)", float(np.quantile(lexical, 0.95)), 0.5)
-    bar("from write to its vectors, seconds (p95)", float(np.quantile(dense, 0.95)), 1.0)
+    bar("from write to found by words, worker running, seconds (p95)", p95(lexical), 0.5)
+    bar("from write to its vectors, seconds (p95)", p95(dense), 1.0)
 
 
 def _holds(reader: Engine, term: str) -> bool:
@@ -253,30 +237,24 @@ def clustered(count: int, seed: int = 7, clusters: int = 2_000) -> np.ndarray:
 
 
 class ClusteredEmbedder(HashingEmbedder):
-    """Gives the n-th text of memory i a vector from `clustered`: what the stores see at a large vault's size."""
+    """Gives each text a vector from `clustered`, the same in every run: what the stores see in a large vault."""
 
     def __init__(self, vectors: np.ndarray) -> None:
         super().__init__(size=DIMENSION)
         self.vectors = vectors
 
     def _embed(self, texts):  # type: ignore[no-untyped-def]
-        return np.stack([self.vectors[hash(text) % len(self.vectors)] for text in texts])
+        return np.stack([self.vectors[zlib.crc32(text.encode()) % len(self.vectors)] for text in texts])
 
 
 def big_vault(root: Path, notes: int) -> None:
     """`notes` memories of ten chunks each: one of metadata, nine of the body."""
     filler = "word " * 30
     for i in range(notes):
-        folder = root / f"{2000 + i // 500}"
-        folder.mkdir(exist_ok=True)
         body = "\n\n".join(
             f"# Part {p}\n\nmemory{i} part{p} topic{(i * 7 + p) % 3000} {filler}" for p in range(9)
         )
-        (folder / f"n{i}.md").write_text(
-            f"---\nid: mem_{i}\nname: Memory {i}\ndescription: about memory {i}\n"
-            f"tags: [t]\nstatus: active\n---\n{body}\n",
-            encoding="utf-8",
-        )
+        write_note(root, i, body, description=f"about memory {i}", folder=f"{2000 + i // 500}")
 
 
 @pytest.fixture(scope="module")
@@ -305,13 +283,14 @@ def test_recall_in_a_warm_process_at_100_000_chunks(big) -> None:
         seconds = []
         for i in range(60):
             started = time.perf_counter()
-            engine.recall(f"topic{i * 13 % 3000} memory{i * 97} what about part{i % 9}")
+            found = engine.recall(f"topic{i * 13 % 3000} memory{i * 97} what about part{i % 9}")
             seconds.append(time.perf_counter() - started)
+            assert found.mode is Mode.HYBRID and f"mem_{i * 97}" in {each.id for each in found.candidates}
     bar(
         "recall at 100,000 chunks beyond the query's embedding, ms (p50)",
-        1_000 * statistics.median(seconds),
+        1_000 * p50(seconds),
         20,
-        detail=f"p95 {1_000 * float(np.quantile(seconds, 0.95)):.0f} ms",
+        detail=f"p95 {1_000 * p95(seconds):.0f} ms",
     )
 
 
@@ -349,9 +328,10 @@ def test_a_one_note_sync_does_not_grow_with_the_vault(big) -> None:
             for turn in range(9):
                 file.write_text(file.read_text("utf-8") + f"\nturn {turn}\n", encoding="utf-8")
                 started = time.perf_counter()
-                engine.sync(paths=[file.relative_to(root).as_posix()])
+                report = engine.sync(paths=[file.relative_to(root).as_posix()])
                 turns.append(time.perf_counter() - started)
-        seconds[notes] = statistics.median(turns)
+                assert report.updated == 1 and report.chunks_embedded > 0
+        seconds[notes] = p50(turns)
     bar(
         "one-note sync at 100,000 chunks / at 1,000",
         seconds[10_000] / seconds[100],
@@ -409,6 +389,7 @@ def test_memory_of_the_worker_at_10_000_notes(root: Path, tmp_path: Path) -> Non
         "    for i in range(5): engine.recall(f'memory {i} worker retries')\n"
         "    end = time.time() + 60\n"
         "    while time.time() < end: time.sleep(1)\n"
+        "    assert engine.status().dense.chunks > 100, 'it does not embed'\n"
         # The system's ru_maxrss would count what this process had when it forked.
         "    print(int(open('/proc/self/status').read().split('VmHWM:')[1].split()[0]) / 1024)\n"
     )
@@ -431,9 +412,7 @@ def test_threads_do_not_starve_the_machine() -> None:
     texts = [f"a paragraph about subject {i} " * 12 for i in range(24)]
     embedder.passages(texts[:2])
     cpu, wall = time.process_time(), time.perf_counter()
-    thread = threading.Thread(target=embedder.passages, args=(texts,))
-    thread.start()
-    thread.join()
+    embedder.passages(texts)
     used = (time.process_time() - cpu) / (time.perf_counter() - wall)
     bar("processors used while embedding / threads allowed", used / default_threads(), 1.1)
     print(json.dumps({"threads": default_threads()}))
