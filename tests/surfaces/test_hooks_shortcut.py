@@ -164,6 +164,9 @@ def test_words_are_read_in_any_order() -> None:
 def test_where_there_is_no_fork_the_long_way_answers_all_the_same(config: Config, tmp_path: Path) -> None:
     code = "import os, sys; del os.fork; from vaultmem.shortcut import hook; sys.exit(hook(sys.argv[1:]))"
     words = ["claude-code", *(f"{flag}={value}" for flag, value in places(config).items())]
+    profile = tmp_path / ".march" / "memory" / "profiles" / "agent.md"
+    profile.parent.mkdir(parents=True)
+    profile.write_text("Be brief.\n")
     start = json.dumps({"hook_event_name": "SessionStart", "source": "startup"})
     environ = {**os.environ, "HOME": str(tmp_path)}
     done = subprocess.run(
