@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
+from textual.signal import Signal
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
@@ -102,6 +103,8 @@ class DashboardScreen(Screen[None]):
         self._under_way: set[str] = set()
         self._unread: set[str] = set()
         self._once_more: dict[str, Callable[[], None]] = {}
+        self.shelf_read: Signal[Shelf] = Signal(self, "shelf_read")
+        """Tells an open dialog that the notes are others."""
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the chosen one, keys."""
@@ -276,6 +279,7 @@ class DashboardScreen(Screen[None]):
             self.pane(tab).show_shelf(event.shelf)
         cast("OverviewPane", self.pane("overview")).show_weeks(self._clock().date())
         self._label("memories", len(event.shelf.notes))
+        self.shelf_read.publish(event.shelf)
 
     def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
         """Hand the diagnostics down, if they are others."""
