@@ -17,6 +17,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
+from tui.browsing import Mark
+from tui.formatting import plain, with_tail
+
 GUTTER = 3
 """Cells at the left: the cursor's bar, the mark, a space."""
 
@@ -363,6 +366,14 @@ class Rows(ScrollView, can_focus=True):
         parts = fitted.render(style, end="", parse_style=self._get_style)
         segments = [Segment(text, (style + part).rich_style) for text, part in parts]
         return Strip(segments).adjust_cell_length(width, style.rich_style)
+
+
+def apart(name: Content, mark: Mark | None) -> Cell:
+    """A name; where others have the same, with what tells it from them."""
+    if mark is None:
+        return name
+    tail, short = plain(mark.text), plain(mark.short)
+    return lambda width: with_tail(name, tail, short, width)
 
 
 def _fitted(content: Content, width: int, is_right: bool) -> Content:
