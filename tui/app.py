@@ -83,7 +83,9 @@ class VaultmemApp(App[int]):
         Binding("R", "rename_tag", "Rename tag", show=False),
         Binding("T", "change_theme", "Theme", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("f8", "help", "Help"),
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
     def __init__(

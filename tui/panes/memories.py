@@ -17,7 +17,7 @@ from tui.asking import ask, told
 from tui.browsing import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart, words
 from tui.formatting import count, day, plain
 from tui.messages import NoteNotRead, NoteRead
-from tui.panes.pane import NotePane
+from tui.panes.pane import BACK, NotePane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
@@ -45,8 +45,10 @@ class MemoriesPane(NotePane):
         Binding("b", "toggle_tree", "Tree"),
         Binding("v", "toggle_preview", "Preview", show=False),
         Binding("A", "mark_all", "Mark all", show=False),
+        BACK,
         Binding("escape", "clear", "Clear filter and marks", show=False),
     ]
+    LIST = "#memories"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -69,10 +71,6 @@ class MemoriesPane(NotePane):
     def on_mount(self) -> None:
         """Show how the table is sorted."""
         self.query_one("#memories", Rows).sort_mark = self._sort
-
-    def enter(self) -> None:
-        """The table has the keys."""
-        self.screen.set_focus(self.query_one("#memories", Rows))
 
     # --- data
 

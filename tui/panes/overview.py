@@ -37,7 +37,9 @@ TILES = {
 
 
 class OverviewPane(Pane):
-    """Counts, severities, weeks, tags, the engine, the last syncs."""
+    """Counts, severities, weeks, tags, the engine, the last syncs. The severities are what a person acts on."""
+
+    LIST = "#severities"
 
     def compose(self) -> ComposeResult:
         """Tiles over cards."""
@@ -71,10 +73,6 @@ class OverviewPane(Pane):
                     yield Static("", id="engine-facts")
                     yield Static("Last syncs", classes="card-title -second")
                     yield Static("", id="last-syncs")
-
-    def enter(self) -> None:
-        """The severities are what a person acts on."""
-        self.screen.set_focus(self.query_one("#severities", Rows))
 
     # --- data
 

@@ -80,6 +80,11 @@ class DashboardScreen(Screen[None]):
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(at), f"tab('{tab}')", tab.capitalize(), show=False) for at, tab in enumerate(TABS, 1)),
+        *(
+            Binding(f"f{at}", f"tab('{tab}')", "Tabs", show=at == 1, key_display=f"f1–f{len(TABS)}")
+            for at, tab in enumerate(TABS, 1)
+        ),
+        Binding("escape", "back", "To the list", key_display="esc"),
     ]
 
     def __init__(
@@ -363,6 +368,15 @@ class DashboardScreen(Screen[None]):
             self._wanted_tab = tab
         elif switcher.current != f"{tab}-pane":
             self._enter(tab)
+
+    def action_back(self) -> None:
+        """From the tabs to the list of the chosen one."""
+        current = self.query_one("#panes", ContentSwitcher).current or "overview-pane"
+        cast(Pane, self.query_one(f"#{current}")).action_back()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The tabs themselves can be left; what lies in a tab has its own way back."""
+        return isinstance(self.focused, Tabs) if action == "back" else True
 
     def _enter(self, tab: str) -> None:
         self.query_one("#panes", ContentSwitcher).current = f"{tab}-pane"
