@@ -340,7 +340,10 @@ class Rows(ScrollView, can_focus=True):
         bar = ("▌" if self.has_focus else "▏") if is_cursor else " "
         gutter = Content(bar + ("✓" if is_marked else " ") + " ")
         body = drawn if isinstance(drawn, Content) else self._cells(drawn, width)
-        return self._strip(gutter + body, self.get_visual_style(*names), width)
+        style = self.get_visual_style(*names)
+        if is_cursor and self.get_component_styles("rows--cursor").text_style.reverse:
+            style += Style(reverse=True)  # which Textual leaves out of a visual style
+        return self._strip(gutter + body, style, width)
 
     def _cells(self, drawn: Sequence[Cell], width: int) -> Content:
         shown: list[Content] = []
