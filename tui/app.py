@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.filter import LineFilter
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
 
 from tui.asking import ask, told
+from tui.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
 from tui.messages import (
     Adopt,
     CallFailed,
@@ -83,7 +85,9 @@ class VaultmemApp(App[int]):
         Binding("R", "rename_tag", "Rename tag", show=False),
         Binding("T", "change_theme", "Theme", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
+        Binding("f8", "help", "Help"),
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
     def __init__(
@@ -119,6 +123,16 @@ class VaultmemApp(App[int]):
         remembered = self.preferences.theme()
         self.theme = remembered if remembered in self.available_themes else theme_for_terminal()
         self.stylesheet.set_variables(self.get_css_variables())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Under `NO_COLOR` no colour at all, not even Textual's greys."""
+        filters = super().get_line_filters()
+        return without_colour(filters) if self.no_color else filters
+
+    def get_css_variables(self) -> dict[str, str]:
+        """Under `NO_COLOR` cursors and selections, which are grounds elsewhere, are reversed text."""
+        variables = {**super().get_css_variables(), **CURSORS}
+        return {**variables, **COLOURLESS_CURSORS} if self.no_color else variables
 
     # --- keys
 

@@ -12,8 +12,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from vaultmem.views import NoteView
 
-_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
-_FOLDERS = re.compile(r"^(\d{4})/(\d{2})/week([1-5])/")
+_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_WEEK = re.compile(r"^(\d{4})/(\d{2})/week([1-5])/")
+_MONTH = re.compile(r"^(\d{4})/(\d{2})/")
+_NAME_END = re.compile(r"[^\W_]*$")
+"""The letters and digits at the end: a word that may go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """When something was. `origin` says where that stands, if not in the metadata: `file name` or `folder`."""
+
+    day: date
+    text: str
+    """As it is written, so that notes of one day can be sorted by the time of day."""
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +78,48 @@ def under(value: str, branch: str) -> bool:
     return value == branch or value.startswith(branch + "/")
 
 
-def created_day(note: NoteView) -> date | None:
-    """The day a note was made: from its `created_at`, else from its folder; None when neither says."""
-    if match := _DAY.match(note.created_at or ""):
-        try:
-            return date(int(match[1]), int(match[2]), int(match[3]))
-        except ValueError:
-            pass
-    if match := _FOLDERS.match(note.path):
-        try:
-            return date(int(match[1]), int(match[2]), int(match[3]) * 7 - 6)
-        except ValueError:
-            return None
-    return None
+def made(note: NoteView) -> Stamp | None:
+    """When a note was made: its `created_at`, else the date in its file's name, else the first day of its folder's
+    week or month; None when nothing says it.
+    """
+    if day := _day(_DAY.match(note.created_at or "")):
+        return Stamp(day, note.created_at or "")
+    if day := _day(_DAY.search(note.path.rpartition("/")[2])):
+        return Stamp(day, day.isoformat(), "file name")
+    if match := _WEEK.match(note.path):
+        day = _date(match[1], match[2], int(match[3]) * 7 - 6)
+    elif match := _MONTH.match(note.path):
+        day = _date(match[1], match[2], 1)
+    return Stamp(day, day.isoformat(), "folder") if day else None
+
+
+def changed(note: NoteView) -> Stamp | None:
+    """When a note was changed last: its `updated_at`, else when it was made."""
+    if day := _day(_DAY.match(note.updated_at or "")):
+        return Stamp(day, note.updated_at or "")
+    return made(note)
+
+
+def _day(match: re.Match[str] | None) -> date | None:
+    return _date(*match.groups()) if match else None
+
+
+def _date(year: str, month: str, day: str | int) -> date | None:
+    try:
+        return date(int(year), int(month), int(day))
+    except ValueError:
+        return None
 
 
 def bucket(note: NoteView) -> str:
-    """The time bucket: `2026/05/week2` as its folder says, else by its date, else `undated`."""
-    if match := _FOLDERS.match(note.path):
+    """The time bucket: `2026/05/week2` as its folder says, else by its date, else its folder's month or `undated`."""
+    if match := _WEEK.match(note.path):
         return match[0][:-1]
-    made = created_day(note)
-    return f"{made:%Y/%m}/week{(made.day - 1) // 7 + 1}" if made else "undated"
+    stamp = made(note)
+    if stamp is None:
+        return "undated"
+    month = f"{stamp.day:%Y/%m}"
+    return month if stamp.origin == "folder" else f"{month}/week{(stamp.day.day - 1) // 7 + 1}"
 
 
 def haystack(note: NoteView) -> str:
@@ -110,7 +144,7 @@ def matching(
 
 
 SORTS: Mapping[str, Callable[[NoteView], tuple[bool, str]]] = {
-    "updated": lambda note: (not note.updated_at, note.updated_at or note.created_at or ""),
+    "updated": lambda note: (False, stamp.text) if (stamp := changed(note)) else (True, ""),
     "name": lambda note: (False, note.name.casefold()),
     "tags": lambda note: (not note.tags, " ".join(note.tags)),
     "status": lambda note: (False, note.status),
@@ -154,13 +188,56 @@ def per_week(notes: Iterable[NoteView], today: date, weeks: int) -> list[tuple[d
 
     The last week is this one; when nothing was made in all these weeks, it is the newest note's.
     """
-    days = [made for note in notes if (made := created_day(note)) and made <= today]
+    days = [stamp.day for note in notes if (stamp := made(note)) and stamp.day <= today]
     newest = max(days, default=today)
     end = today if newest > today - timedelta(weeks=weeks - 1) else newest
     monday = end - timedelta(days=end.weekday())
     starts = [monday - timedelta(weeks=back) for back in range(weeks - 1, -1, -1)]
-    counts = Counter(made - timedelta(days=made.weekday()) for made in days)
+    counts = Counter(day - timedelta(days=day.weekday()) for day in days)
     return [(start, counts[start]) for start in starts]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What tells a note from others of its name. They have the text before `start` in common."""
+
+    text: str
+    start: int
+
+    @property
+    def short(self) -> str:
+        """The part that differs, with what follows it."""
+        return "…" + self.text[self.start :] if self.start else self.text
+
+
+def told_apart(notes: Iterable[tuple[str, str, str]]) -> Mapping[str, Mark]:
+    """What tells notes with one name apart, by path: the file's name without `.md`, else the id, else the path.
+
+    Notes come as path, name and id. Those whose name no other of them has are missing.
+    """
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for path, name, key in notes:
+        groups.setdefault(name, []).append((path, key))
+    found: dict[str, Mark] = {}
+    for members in groups.values():
+        if len(members) > 1:
+            paths = [path for path, _ in members]
+            texts = _telling(paths, [key for _, key in members])
+            start = len(_NAME_END.sub("", _shared(texts)))
+            found.update((path, Mark(text, start)) for path, text in zip(paths, texts, strict=True))
+    return found
+
+
+def _telling(paths: Sequence[str], ids: Sequence[str]) -> Sequence[str]:
+    stems = [path.rpartition("/")[2].removesuffix(".md") for path in paths]
+    return next((texts for texts in (stems, ids) if len(set(texts)) == len(paths)), paths)
+
+
+def _shared(texts: Sequence[str]) -> str:
+    """What all texts begin with."""
+    first, last = min(texts), max(texts)
+    pairs = enumerate(zip(first, last, strict=False))
+    return first[: next((at for at, (one, other) in pairs if one != other), min(len(first), len(last)))]
 
 
 def folders(paths: Iterable[str]) -> list[str]:

@@ -77,7 +77,7 @@ def _because(candidate: Candidate, question: Question) -> str:
         case "suppressed":
             return "the agent was given this one before"
         case "deprecated":
-            return "its status is not active"
+            return "only a note with status: active is recalled"
         case "conflict":
             return "another note carries the same id"
         case "no_description":
@@ -166,7 +166,7 @@ def _ways(candidate: Candidate, question: Question) -> list[str]:
         case "suppressed":
             return ["Nothing now: it is given again in a later run, when the agent may have forgotten it."]
         case "deprecated":
-            return ["Make it active again (d)." + _also_short(candidate, question)]
+            return ["Make it active (d)." + _also_short(candidate, question)]
         case "conflict":
             return [
                 "Resolve the conflict (c): only one note may carry an id." + _also_short(candidate, question)

@@ -113,6 +113,15 @@ def _run(text: str, style: str) -> Content:
     return Content.assemble((filled, style), ("·" * (len(text) - len(filled)), TRACK))
 
 
+def with_tail(name: Content, tail: str, short: str, width: int) -> Content:
+    """A name and what tells it from others like it, cut so that of both something is seen."""
+    room = max(width // 2, width - name.cell_length - 2)
+    told = Content(tail) if Content(tail).cell_length <= room else Content(short)
+    told = told.truncate(room, ellipsis=True)
+    kept = name.truncate(max(1, width - told.cell_length - 2), ellipsis=True)
+    return Content.assemble(kept, "  ", told.stylize("$foreground 60%"))
+
+
 def progress(done: int, total: int, width: int) -> Content:
     """A thin progress line; nothing when there is nothing to do."""
     if total <= 0 or width <= 0:

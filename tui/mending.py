@@ -12,6 +12,7 @@ from textual.message import Message
 from tui.asking import ask, for_each
 from tui.dialogs.confirm import ConfirmDialog
 from tui.dialogs.describe import DescribeDialog
+from tui.dialogs.planned import apply_as_shown
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.dialogs.told import ToldDialog
@@ -60,16 +61,12 @@ def edit_tags(app: VaultmemApp, paths: Sequence[str]) -> None:
     notes = app.notes_at(paths)
     if notes:
         what = f"Tags of {_named(notes)}"
-        app.push_screen(
-            TagDialog(notes, app.dashboard.shelf.tag_uses), lambda edits: carry_out(app, what, edits or ())
-        )
+        app.push_screen(TagDialog(what, notes, app.dashboard.shelf.tag_uses))
 
 
 def rename_tag(app: VaultmemApp) -> None:
     """Open the dialog that renames a tag over the vault."""
-    app.push_screen(
-        RenameTagDialog(app.dashboard.shelf.tags), lambda edits: carry_out(app, "Renamed a tag", edits or ())
-    )
+    app.push_screen(RenameTagDialog("Renamed a tag", app.dashboard.shelf.tags))
 
 
 def describe(app: VaultmemApp, path: str) -> None:
@@ -77,20 +74,7 @@ def describe(app: VaultmemApp, path: str) -> None:
     notes = app.notes_at([path])
     if notes:
         what = f"Description of {_named(notes)}"
-        app.push_screen(DescribeDialog(notes[0]), lambda edit: carry_out(app, what, (edit,) if edit else ()))
-
-
-def carry_out(app: VaultmemApp, what: str, edits: Sequence[Edited]) -> None:
-    """Write planned edits, each only if its file still is what it was planned on."""
-    if edits:
-        by_path = {edit.path: edit for edit in edits}
-        _change(app, what, list(by_path), lambda engine, path: _apply(engine, by_path[path], what))
-
-
-def _apply(engine: Engine, edit: Edited, what: str) -> Edited:
-    """Write exactly the bytes that were shown, if the file is still the one they were shown for."""
-    engine.apply(edit, what)
-    return edit
+        app.push_screen(DescribeDialog(what, notes[0]))
 
 
 def set_status(app: VaultmemApp, paths: Sequence[str], status: str) -> None:
@@ -199,7 +183,7 @@ def redo(app: VaultmemApp) -> None:
 
 def _redo(change: Change, engine: Engine) -> tuple[Change, Refusals]:
     by_path = {edit.path: edit for edit in change.edits}
-    done, refused = for_each(by_path, lambda path: _apply(engine, by_path[path], "redo"))
+    done, refused = for_each(by_path, lambda path: apply_as_shown(engine, by_path[path], "redo"))
     return Change(change.what, tuple(done)), refused
 
 

@@ -148,6 +148,14 @@ class EditsPlanned(Message):
 
 
 @dataclass(eq=False)
+class EditsWritten(Message):
+    """The edits that were written as they had been planned, and why the others were not (path → reason)."""
+
+    edits: tuple[Edited, ...]
+    refusals: Mapping[str, str]
+
+
+@dataclass(eq=False)
 class Changed(Message):
     """Notes were changed; `refusals` are those that were not, with the reason."""
 

@@ -33,6 +33,12 @@ class Tagging:
         counts = Counter(tag for tags in tags_of_notes for tag in dict.fromkeys(tags))
         return cls(counts, len(tags_of_notes))
 
+    def on(self, tags_of_notes: Sequence[Sequence[str]]) -> Tagging:
+        """The same wishes for notes that have other tags by now; what they have got already is no wish any more."""
+        now = Tagging.of(tags_of_notes)
+        added = tuple(tag for tag in self.added if now.counts.get(tag, 0) < now.total)
+        return replace(now, added=added, removed=self.removed & now.counts.keys())
+
     @property
     def chips(self) -> tuple[Chip, ...]:
         """All tags, those on the notes first, in their order."""
@@ -61,6 +67,12 @@ class Tagging:
         if on < self.total:
             return replace(self, added=(*self.added, tag))
         return replace(self, removed=self.removed | {tag})
+
+    def without(self, tag: str) -> Tagging:
+        """Take a tag off all notes that have it; a new one goes. It never adds anything."""
+        added = tuple(each for each in self.added if each != tag)
+        is_on_some = bool(self.counts.get(tag, 0))
+        return replace(self, added=added, removed=self.removed | {tag} if is_on_some else self.removed)
 
     def without_last(self) -> Tagging:
         """Take back the tag that was typed last, else remove the last one that is there."""

@@ -29,7 +29,7 @@ VERDICTS: Mapping[str, Sign] = {
     "below_threshold": Sign("○", "below", "$foreground 60%"),
     "over_limit": Sign("◌", "over limit", "$text-warning"),
     "suppressed": Sign("◐", "given", "$text-warning"),
-    "deprecated": Sign("×", "deprecated", "$foreground 60%"),
+    "deprecated": Sign("×", "not active", "$foreground 60%"),
     "conflict": Sign("≠", "conflict", "$text-error"),
     "no_description": Sign("…", "no description", "$text-warning"),
 }

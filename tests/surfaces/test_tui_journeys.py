@@ -267,40 +267,6 @@ async def test_a_change_outside_shows_without_moving_the_cursor(engine, open_das
         assert rows(app, "memories").key == key
 
 
-async def test_an_edit_of_a_note_that_changed_outside_writes_nothing(engine, open_dashboard):
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("4", "slash", *"stable", "enter", "t")
-        await until(
-            pilot, lambda: isinstance(app.screen, TagDialog) and "nothing changes" in screen_text(app)
-        )
-        changed = engine.files[CACHE] + b"\nA line from Obsidian.\n"
-        engine.put(CACHE, changed)
-        await pilot.press(*"new", "enter")
-        await until(pilot, lambda: "changed outside" in screen_text(app))
-        assert isinstance(app.screen, TagDialog)
-        await pilot.press("enter")
-        await pilot.pause()
-        assert engine.files[CACHE] == changed
-
-
-async def test_an_edit_of_a_note_that_changes_at_the_last_moment_writes_nothing(engine, open_dashboard):
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("4", "slash", *"stable", "enter", "t")
-        await until(pilot, lambda: isinstance(app.screen, TagDialog))
-        await pilot.press(*"new", "enter")
-        await until(pilot, lambda: "1 note will change" in screen_text(app))
-        changed = engine.files[CACHE] + b"\nA line from Obsidian.\n"
-        engine.files[CACHE] = changed
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, ToldDialog))
-        assert "changed since" in screen_text(app)
-        assert engine.files[CACHE] == changed
-
-
 async def test_an_edit_of_a_note_that_vanished_gives_a_message(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:

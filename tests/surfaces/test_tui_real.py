@@ -99,7 +99,7 @@ async def test_a_change_in_obsidian_shows_and_the_cursor_stays(root, open_app):
     app.close_engine()
 
 
-async def test_a_note_that_is_edited_outside_is_not_overwritten(root, open_app):
+async def test_a_note_that_is_edited_outside_is_shown_as_it_is_now_before_it_is_written(root, open_app):
     app = open_app()
     path = root / "2026/05/week2/n3.md"
     async with app.run_test(size=SIZE) as pilot:
@@ -112,8 +112,10 @@ async def test_a_note_that_is_edited_outside_is_not_overwritten(root, open_app):
         outside = path.read_bytes()
         await pilot.press(*"new", "enter")
         await until(pilot, lambda: "changed outside" in screen_text(app))
-        await pilot.press("enter")
         assert path.read_bytes() == outside
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.dashboard)
+        assert path.read_bytes().endswith(b"from Obsidian\n") and b"new" in path.read_bytes()
     app.close_engine()
 
 

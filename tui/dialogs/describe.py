@@ -9,19 +9,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Markdown, Static, TextArea
 
 from tui.asking import ask, for_each
-from tui.dialogs.dialog import Dialog
-from tui.formatting import diff_lines, plain
+from tui.browsing import Shelf
+from tui.dialogs.planned import PlannedDialog
+from tui.formatting import plain
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
-from tui.planning import Plan
 from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
-from vaultmem.views import Edited, NoteView
+from vaultmem.views import NoteView
 
-PLAN_DELAY_S = 0.1
 HINT_WIDTH = 160
 
 
@@ -42,21 +40,18 @@ class LineBox(TextBox):
         self.insert(" ".join(event.text.split()))
 
 
-class DescribeDialog(Dialog[Edited]):
-    """The answer is the edit as it was shown, to be applied to exactly the file it was planned on."""
+class DescribeDialog(PlannedDialog):
+    """The draft is the description in the box."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,ctrl+s", "save", "Save", priority=False),
         Binding("ctrl+g", "take", "Take the suggestion"),
     ]
 
-    def __init__(self, note: NoteView) -> None:
-        super().__init__()
+    def __init__(self, what: str, note: NoteView) -> None:
+        super().__init__(what)
         self._note = note
-        self._plan = Plan()
         self._suggestion = ""
-        self._timer: Timer | None = None
-        self.wants_to_save = False
 
     def compose(self) -> ComposeResult:
         """Name, box, suggestion, the change, the body to look into."""
@@ -74,11 +69,15 @@ class DescribeDialog(Dialog[Edited]):
             yield KeyBar()
 
     def on_mount(self) -> None:
-        """Bind the dialog to the note as it is now; ask for a suggestion and the body."""
-        path, box = self._note.path, self.query_one(LineBox)
+        """Ask for the note, a suggestion and the plan."""
+        box = self.query_one(LineBox)
         self.screen.set_focus(box)
         box.move_cursor(box.document.end)
-        self._ask_plan()
+        self.plan_edits()
+        self._read_note()
+
+    def _read_note(self) -> None:
+        path = self._note.path
         ask(
             self,
             lambda engine: engine.suggest_description(path),
@@ -91,9 +90,20 @@ class DescribeDialog(Dialog[Edited]):
     def _text(self) -> str:
         return " ".join(self.query_one(LineBox).text.split())
 
+    def show_notes(self, shelf: Shelf) -> None:
+        """The note as it is now. A description that nobody has touched here follows it."""
+        before, box = self._note, self.query_one(LineBox)
+        self._note = shelf.by_path.get(before.path, before)
+        if self._note != before:
+            self._read_note()
+        if self._text == before.description != self._note.description:
+            box.text = self._note.description
+            box.move_cursor(box.document.end)
+
     def on_note_read(self, event: NoteRead) -> None:
         """Show the body."""
         event.stop()
+        self._plan.see(event.note.path, event.note.digest)
         self.query_one("#describe-body", Markdown).update(event.note.body[:4_000])
 
     def on_suggestion_read(self, event: SuggestionRead) -> None:
@@ -110,18 +120,15 @@ class DescribeDialog(Dialog[Edited]):
     @on(TextArea.Changed)
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
-        self.wants_to_save = False
-        self._plan.outdate()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
+        self.draft_changed()
         length = len(self._text)
         cut = f", a hint shows the first {HINT_WIDTH}" if length > HINT_WIDTH else ""
         self.query_one("#description-note", Static).update(
             Content.styled(f"{length} characters{cut}", "$foreground 60%")
         )
 
-    def _ask_plan(self) -> None:
+    def plan_edits(self) -> None:
+        """Plan the description."""
         text, path, number = self._text, self._note.path, self._plan.asked
         if not text:
             self.query_one("#plan", Static).update(Content.styled("Nothing to save yet.", "$foreground 60%"))
@@ -135,17 +142,9 @@ class DescribeDialog(Dialog[Edited]):
             what="planning the edit",
         )
 
-    def on_edits_planned(self, event: EditsPlanned) -> None:
+    def show_plan(self) -> None:
         """Show what would change."""
-        event.stop()
-        if not self._plan.take(event):
-            return
-        shown = self._plan.complaint() or "\n".join(each.diff for each in self._plan.changes)
-        self.query_one("#plan", Static).update(
-            Content.styled(shown, "$text-error") if self._plan.complaint() else diff_lines(shown)
-        )
-        if self.wants_to_save:
-            self.action_save()
+        self.query_one("#plan", Static).update(self.shown_plan())
 
     def action_take(self) -> None:
         """Put the suggestion into the box."""
@@ -155,13 +154,8 @@ class DescribeDialog(Dialog[Edited]):
             box.move_cursor(box.document.end)
 
     def action_save(self) -> None:
-        """Answer with the planned edit, once it is the plan of what stands in the box."""
-        if not self._text:
+        """Write the description, if there is one."""
+        if self._text:
+            self.save()
+        else:
             self.app.bell()
-            return
-        if not self._plan.is_current:
-            self.wants_to_save = True
-            self._ask_plan()
-            return
-        if not self._plan.complaint():
-            self.dismiss(self._plan.changes[0] if self._plan.changes else None)

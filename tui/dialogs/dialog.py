@@ -13,6 +13,7 @@ Answer = TypeVar("Answer")
 class Dialog(ModalScreen[Answer | None], Generic[Answer]):
     """A question; None is the answer of a person who changed their mind."""
 
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "cancel", "Cancel")]
 
     def action_cancel(self) -> None:

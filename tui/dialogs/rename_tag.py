@@ -10,35 +10,29 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from tui.asking import ask
-from tui.dialogs.dialog import Dialog
-from tui.formatting import count, counted, diff_lines, lines, plain
+from tui.browsing import Shelf
+from tui.dialogs.planned import PlannedDialog
+from tui.formatting import count, lines, plain
 from tui.messages import CallFailed, EditsPlanned
-from tui.planning import Plan
 from tui.tagging import completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
-from vaultmem.views import Edited
-
-PLAN_DELAY_S = 0.15
-MOST_DIFFS = 60
 
 
-class RenameTagDialog(Dialog[tuple[Edited, ...]]):
-    """The answer is the planned edits of all notes that have the tag or one below it."""
+class RenameTagDialog(PlannedDialog):
+    """The draft is the two names; all notes that have the first one, or one below it, get the second."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,ctrl+s", "save", "Rename", priority=False)]
 
-    def __init__(self, vault_tags: Mapping[str, int], tag: str = "") -> None:
-        super().__init__()
+    PLAN_DELAY_S = 0.15
+
+    def __init__(self, what: str, vault_tags: Mapping[str, int], tag: str = "") -> None:
+        super().__init__(what)
         self._vault_tags, self._tag = vault_tags, tag
-        self._plan = Plan()
-        self._timer: Timer | None = None
-        self.wants_to_save = False
 
     def compose(self) -> ComposeResult:
         """From, to, completions for either, the files."""
@@ -75,12 +69,8 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
     def _typed(self, event: Input.Changed) -> None:
         event.stop()
         self._box = event.input
-        self.wants_to_save = False
-        self._plan.outdate()
         self._complete()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
+        self.draft_changed()
 
     def _complete(self) -> None:
         from vaultmem.notes import normalise_tag
@@ -117,7 +107,13 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
             self._box.value = event.key
             self.screen.set_focus(self._box)
 
-    def _ask_plan(self) -> None:
+    def show_notes(self, shelf: Shelf) -> None:
+        """The vault's tags as they are now."""
+        self._vault_tags = shelf.tags
+        self._complete()
+
+    def plan_edits(self) -> None:
+        """Plan the new name in all notes."""
         old, new, number = self._normalised("rename-old"), self._normalised("rename-new"), self._plan.asked
         if not old or not new or old == new:
             self.query_one("#plan", Static).update("")
@@ -137,18 +133,11 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
             Content.styled(f"✖ {plain(event.message)} {plain(event.advice)}", "$text-error")
         )
 
-    def on_edits_planned(self, event: EditsPlanned) -> None:
+    def show_plan(self) -> None:
         """Show the files."""
-        event.stop()
-        if not self._plan.take(event):
-            return
-        changes = self._plan.changes
-        head = Content.styled(f"{counted(len(changes), 'note')} will change", "bold")
-        files = [Content("  " + plain(edit.path)) for edit in changes]
-        diffs = [diff_lines(edit.diff) for edit in changes[:MOST_DIFFS]]
-        self.query_one("#plan", Static).update(lines([head, *files, "", *diffs]))
-        if self.wants_to_save:
-            self.action_save()
+        head = Content.styled(self._plan.summary(), "bold")
+        files = [Content("  " + plain(edit.path)) for edit in self._plan.changes]
+        self.query_one("#plan", Static).update(lines([head, *files, "", self.shown_plan()]))
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
@@ -159,14 +148,10 @@ class RenameTagDialog(Dialog[tuple[Edited, ...]]):
             self.action_save()
 
     def action_save(self) -> None:
-        """Answer with the plan, once it is that of the names shown."""
+        """Rename, if there are two names and a note to change."""
         old, new = self._normalised("rename-old"), self._normalised("rename-new")
-        if not old or not new or old == new:
+        is_nothing = not old or not new or old == new or (self._plan.is_current and not self._plan.changes)
+        if is_nothing:
             self.app.bell()
-        elif not self._plan.is_current:
-            self.wants_to_save = True
-            self._ask_plan()
-        elif self._plan.changes:
-            self.dismiss(self._plan.changes)
         else:
-            self.app.bell()
+            self.save()

@@ -10,23 +10,19 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from tui.asking import ask, for_each
-from tui.dialogs.dialog import Dialog
-from tui.formatting import count, counted, diff_lines, lines, plain
+from tui.browsing import Shelf
+from tui.dialogs.planned import PlannedDialog
+from tui.formatting import count, counted, plain
 from tui.messages import EditsPlanned
-from tui.planning import Plan
 from tui.tagging import Tagging, completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
-from vaultmem.views import Edited, NoteView
-
-PLAN_DELAY_S = 0.08
-MOST_DIFFS = 40
+from vaultmem.views import NoteView
 
 
 class TagBox(LineInput):
@@ -43,8 +39,8 @@ class TagBox(LineInput):
         await super()._on_key(event)
 
 
-class TagDialog(Dialog[tuple[Edited, ...]]):
-    """The answer is the planned edits, each to be applied to exactly the file it was planned on."""
+class TagDialog(PlannedDialog):
+    """The draft is what is to be added to the notes' tags and removed from them."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "save", "Add, then save", priority=False),
@@ -52,13 +48,12 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         Binding("tab", "app.focus_next", "Chips and changes", show=False),
     ]
 
-    def __init__(self, notes: Sequence[NoteView], vault_tags: Mapping[str, int]) -> None:
-        super().__init__()
+    PLAN_DELAY_S = 0.08
+
+    def __init__(self, what: str, notes: Sequence[NoteView], vault_tags: Mapping[str, int]) -> None:
+        super().__init__(what)
         self._notes, self._vault_tags = tuple(notes), vault_tags
         self._tagging = Tagging.of([note.tags for note in notes])
-        self._plan = Plan()
-        self._timer: Timer | None = None
-        self.wants_to_save = False
         self._offered: list[tuple[str, int]] = []
 
     def compose(self) -> ComposeResult:
@@ -87,7 +82,7 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         """Bind the dialog to the notes as they are now."""
         self._show_chips()
         self._complete()
-        self._ask_plan()
+        self.plan_edits()
         self.screen.set_focus(self.query_one(TagBox))
 
     # --- typing
@@ -142,22 +137,30 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         event.stop()
         self._change(self._tagging.turned(event.tag))
 
+    @on(Chips.Removed)
+    def _chip_removed(self, event: Chips.Removed) -> None:
+        event.stop()
+        self._change(self._tagging.without(event.tag))
+
     def _change(self, tagging: Tagging) -> None:
         self._tagging = tagging
-        self.wants_to_save = False
-        self._plan.outdate()
         self._show_chips()
         self._complete()
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(PLAN_DELAY_S, self._ask_plan)
+        self.draft_changed()
 
     def _show_chips(self) -> None:
         self.query_one(Chips).chips = self._tagging.chips
 
     # --- the plan
 
-    def _ask_plan(self) -> None:
+    def show_notes(self, shelf: Shelf) -> None:
+        """What the notes have now; what is wanted stays."""
+        self._notes = tuple(shelf.by_path.get(note.path, note) for note in self._notes)
+        self._tagging = self._tagging.on([note.tags for note in self._notes])
+        self._show_chips()
+
+    def plan_edits(self) -> None:
+        """Plan the tags of all notes."""
         tagging, number = self._tagging, self._plan.asked
         ids = {note.path: note.id for note in self._notes}
         ask(
@@ -172,17 +175,12 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
             what="planning the tags",
         )
 
-    def on_edits_planned(self, event: EditsPlanned) -> None:
+    def show_plan(self) -> None:
         """Show what would change."""
-        event.stop()
-        if not self._plan.take(event):
-            return
         self.query_one("#plan-summary", Static).update(
             Content.styled(self._plan.summary(), "$foreground 60%")
         )
-        self.query_one("#plan", Static).update(_plan_shown(self._plan))
-        if self.wants_to_save:
-            self.action_save_now()
+        self.query_one("#plan", Static).update(self.shown_plan())
 
     async def action_save(self) -> None:
         """Enter: add what was typed; with an empty box, save."""
@@ -200,24 +198,15 @@ class TagDialog(Dialog[tuple[Edited, ...]]):
         await self.action_save()
 
     def action_save_now(self) -> None:
-        """Answer with the planned edits, once the plan is that of the chips shown."""
+        """Write the tags, those in the box included."""
         if self._typed_tag:
             self._add(self._typed_tag)
-        if not self._plan.is_current:
-            self.wants_to_save = True
-            self._ask_plan()
-            return
-        if self._plan.changes or not self._plan.refusals:
-            self.dismiss(self._plan.changes)
-        else:
-            self.app.bell()
+        self.save()
 
 
 def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     if not raw.strip():
-        return Content.styled(
-            "enter adds, and saves when nothing is typed · ↓ completions · shift+tab chips", "$foreground 60%"
-        )
+        return Content.styled("enter adds, then saves · ↓ completions · shift+tab chips", "$foreground 60%")
     if not tag:
         return Content.styled(
             "✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error"
@@ -227,15 +216,3 @@ def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     return Content.assemble(
         ("→ ", "$foreground 60%"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$foreground 60%")
     )
-
-
-def _plan_shown(plan: Plan) -> Content:
-    parts: list[Content | str] = []
-    if plan.refusals:
-        parts.append(Content.styled(plan.complaint(), "$text-error"))
-    parts += [diff_lines(edit.diff) for edit in plan.changes[:MOST_DIFFS]]
-    if len(plan.changes) > MOST_DIFFS:
-        parts.append(
-            Content.styled(f"… and {len(plan.changes) - MOST_DIFFS} more notes like these", "$foreground 60%")
-        )
-    return lines(parts)

@@ -14,7 +14,7 @@ from textual.widgets import Input, Static
 
 from tui.eventlog import KINDS, Entry, entry
 from tui.formatting import clock_time, lines, moment, plain
-from tui.panes.pane import Pane
+from tui.panes.pane import BACK, Pane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from vaultmem.events import Event, SyncFinished
@@ -29,8 +29,10 @@ class ActivityPane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("s", "kind", "Kind"),
+        BACK,
         Binding("escape", "clear", "Clear filter", show=False),
     ]
+    LIST = "#activity-rows"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -50,10 +52,6 @@ class ActivityPane(Pane):
             empty="nothing has happened yet",
         )
         yield Static("", id="activity-detail")
-
-    def enter(self) -> None:
-        """The list has the keys."""
-        self.screen.set_focus(self.query_one(Rows))
 
     def add(self, events: Sequence[Event]) -> None:
         """The engine told more."""
@@ -124,7 +122,7 @@ class ActivityPane(Pane):
     @on(FilterBar.Left)
     def _filter_left(self, event: FilterBar.Left) -> None:
         event.stop()
-        self.screen.set_focus(self.query_one(Rows))
+        self.action_back()
 
     @on(Rows.Moved)
     def _moved(self, event: Rows.Moved) -> None:

@@ -17,7 +17,7 @@ from tui.asking import ask, told
 from tui.dialogs.choose import Choice, ChooseDialog
 from tui.formatting import count, lines, plain
 from tui.messages import NoteNotRead, NoteRead, SetStatus
-from tui.panes.pane import NotePane
+from tui.panes.pane import BACK, NotePane
 from tui.triage import Finding, Fix, Group, Triage, fixes_for
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
@@ -39,8 +39,10 @@ class DiagnosticsPane(NotePane):
         Binding("A", "mark_all", "Mark all", show=False),
         Binding("left", "fold", "Fold", show=False),
         Binding("right", "unfold", "Unfold", show=False),
+        BACK,
         Binding("escape", "clear", "Clear filter and marks", show=False),
     ]
+    LIST = "#findings"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -65,10 +67,6 @@ class DiagnosticsPane(NotePane):
                 yield Static("", id="finding-fix")
                 yield Static("", id="finding-keys")
                 yield Source(id="finding-source")
-
-    def enter(self) -> None:
-        """The list has the keys."""
-        self.screen.set_focus(self.query_one("#findings", Rows))
 
     # --- data
 

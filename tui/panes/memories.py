@@ -14,14 +14,14 @@ from textual.timer import Timer
 from textual.widgets import Input, Tree
 
 from tui.asking import ask, told
-from tui.browsing import SORTS, Place, matching, sorted_notes, words
+from tui.browsing import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart, words
 from tui.formatting import count, day, plain
 from tui.messages import NoteNotRead, NoteRead
-from tui.panes.pane import NotePane
+from tui.panes.pane import BACK, NotePane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Cells, Column, Rows, apart
 from tui.words import STATUSES, sign
 from vaultmem.views import NoteView, OpenedMemory
 
@@ -45,8 +45,10 @@ class MemoriesPane(NotePane):
         Binding("b", "toggle_tree", "Tree"),
         Binding("v", "toggle_preview", "Preview", show=False),
         Binding("A", "mark_all", "Mark all", show=False),
+        BACK,
         Binding("escape", "clear", "Clear filter and marks", show=False),
     ]
+    LIST = "#memories"
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
@@ -70,10 +72,6 @@ class MemoriesPane(NotePane):
         """Show how the table is sorted."""
         self.query_one("#memories", Rows).sort_mark = self._sort
 
-    def enter(self) -> None:
-        """The table has the keys."""
-        self.screen.set_focus(self.query_one("#memories", Rows))
-
     # --- data
 
     def shelf_changed(self) -> None:
@@ -96,7 +94,12 @@ class MemoriesPane(NotePane):
         bar.note = f"{where}{count(len(shown))} of {count(len(self._ordered))}"
         table = self.query_one("#memories", Rows)
         table.empty = "no note matches; esc shows all" if self._ordered else "no notes yet"
-        table.fill([note.path for note in shown], lambda index: _cells(shown[index]), key=key)
+        marks = told_apart((note.path, note.name, note.id or "") for note in shown)
+        table.fill(
+            [note.path for note in shown],
+            lambda index: _cells(shown[index], marks.get(shown[index].path)),
+            key=key,
+        )
 
     def chosen(self) -> Sequence[NoteView]:
         """The marked notes, else the one under the cursor."""
@@ -257,7 +260,7 @@ class MemoriesPane(NotePane):
             self.enter()
 
 
-def _cells(note: NoteView) -> Cells:
+def _cells(note: NoteView, mark: Mark | None) -> Cells:
     status = sign(STATUSES, note.status)
     name = plain(note.name) or "—"
     marks = f"{status.glyph} " if note.status != "active" else "≠ " if note.in_conflict else ""
@@ -265,10 +268,11 @@ def _cells(note: NoteView) -> Cells:
     shown_name = Content.assemble(
         (marks, "$text-warning"), name if note.admitted else (name, "$foreground 60%")
     )
+    stamp = changed(note)
     return (
-        shown_name,
+        apart(shown_name, mark),
         Content.styled(" ".join(plain(tag) for tag in note.tags), "$text-secondary"),
         Content.styled(str(status), status.style),
-        Content.styled(day(note.updated_at or note.created_at), "$foreground 60%"),
+        Content.styled(day(stamp.text if stamp else None), "$foreground 60%"),
         Content.styled(plain(note.path), "$foreground 60%"),
     )

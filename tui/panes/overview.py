@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.browsing import per_week
+from tui.browsing import made, per_week
 from tui.formatting import bar, clock_time, count, counted, lines, plain, size
 from tui.messages import ShowDiagnostics, ShowTag
 from tui.panes.pane import Pane
@@ -26,6 +26,7 @@ from vaultmem.events import SyncFinished
 from vaultmem.views import EngineStatus
 
 WEEKS = 26
+WEEKS_TITLE = "Memories per week"
 TILES = {
     "notes": "notes",
     "memories": "memories",
@@ -36,7 +37,9 @@ TILES = {
 
 
 class OverviewPane(Pane):
-    """Counts, severities, weeks, tags, the engine, the last syncs."""
+    """Counts, severities, weeks, tags, the engine, the last syncs. The severities are what a person acts on."""
+
+    LIST = "#severities"
 
     def compose(self) -> ComposeResult:
         """Tiles over cards."""
@@ -54,7 +57,7 @@ class OverviewPane(Pane):
                         has_header=False,
                     )
                 with Vertical(classes="card"):
-                    yield Static("Memories per week", classes="card-title")
+                    yield Static(WEEKS_TITLE, classes="card-title", id="weeks-title")
                     yield WeekPlot(id="weeks")
             with Horizontal(classes="cards"):
                 with Vertical(classes="card"):
@@ -70,10 +73,6 @@ class OverviewPane(Pane):
                     yield Static("", id="engine-facts")
                     yield Static("Last syncs", classes="card-title -second")
                     yield Static("", id="last-syncs")
-
-    def enter(self) -> None:
-        """The severities are what a person acts on."""
-        self.screen.set_focus(self.query_one("#severities", Rows))
 
     # --- data
 
@@ -136,6 +135,10 @@ class OverviewPane(Pane):
     def show_weeks(self, today: date) -> None:
         """Plot the weeks up to `today`."""
         self.query_one(WeekPlot).show(per_week(self.shelf.notes, today, WEEKS))
+        undated = sum(made(note) is None for note in self.shelf.notes)
+        told = f"  {count(undated)} without a date" if undated else ""
+        title = Content.assemble(WEEKS_TITLE, (told, "not bold $foreground 60%"))
+        self.query_one("#weeks-title", Static).update(title)
 
     def show_syncs(self, syncs: Sequence[SyncFinished]) -> None:
         """List the last syncs, newest first."""

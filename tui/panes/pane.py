@@ -29,8 +29,16 @@ UNEDITABLE = frozenset({"bad_yaml", "duplicate_key", "merge_conflict", "bad_enco
 """What has to be mended in an editor before anything else can be edited."""
 
 
+BACK = Binding("escape", "back", "To the list", key_display="esc")
+"""From every part of a tab to its list. A tab where escape clears something lists that key after this one."""
+
+
 class Pane(Container, can_focus=False):
     """One tab. `shelf` holds the notes; a pane redraws itself in `shelf_changed`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [BACK]
+    LIST: ClassVar[str]
+    """Selects the list that the tab is about: escape leads there."""
 
     shelf: Shelf = Shelf()
 
@@ -49,6 +57,15 @@ class Pane(Container, can_focus=False):
 
     def enter(self) -> None:
         """The tab was chosen: give the focus to what it is about."""
+        self.action_back()
+
+    def action_back(self) -> None:
+        """Give the keys to the list."""
+        self.screen.set_focus(self.query_one(self.LIST))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There is a way back from everywhere but the list itself."""
+        return not any(each.has_focus for each in self.query(self.LIST)) if action == "back" else True
 
 
 class NotePane(Pane):
@@ -81,7 +98,7 @@ class NotePane(Pane):
         if action in WRITING and self.is_read_only:
             return False
         if action not in _NOTE_ACTIONS:
-            return True
+            return super().check_action(action, parameters)
         notes = self.chosen()
         if not notes:
             return False

@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
 from tui.asking import ask, told
+from tui.browsing import Mark, told_apart
 from tui.dialogs.hint_lines import HintLinesDialog
 from tui.explaining import explain
 from tui.formatting import lines, plain, score_bar
@@ -22,7 +23,7 @@ from tui.panes.pane import NotePane
 from tui.previewing import Answer, Settings, question_for
 from tui.widgets.boxes import LineInput, TextBox
 from tui.widgets.dial import Dial
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Cells, Column, Rows, apart
 from tui.words import VERDICTS, sign
 from vaultmem.views import NoteView
 
@@ -34,22 +35,16 @@ USER_LIMIT, ASSISTANT_LIMIT = 3, 2
 
 
 class PromptBox(TextBox):
-    """Several lines of prompt; escape leaves it for the results."""
+    """Several lines of prompt."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "To the results"),
-        Binding("tab", "app.focus_next", "To the settings"),
-    ]
-
-    def action_leave(self) -> None:
-        """Go to the results."""
-        self.screen.set_focus(self.screen.query_one("#candidates", Rows))
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("tab", "app.focus_next", "To the settings")]
 
 
 class RecallPane(NotePane):
     """A prompt, its candidates, the chosen one's explanation."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "back", "To the results", key_display="esc"),
         Binding("slash,i", "prompt", "Prompt", key_display="/"),
         Binding("l", "hint_lines", "Exact lines"),
         Binding("h", "turn('show', 1)", "Hints/all"),
@@ -60,12 +55,15 @@ class RecallPane(NotePane):
         Binding("plus", "turn('limit', 1)", "Limit +", show=False),
         Binding("p", "project", "Project", show=False),
     ]
+    LIST = "#candidates"
 
     def __init__(self, *, id: str, settings: Settings, stopwatch: Callable[[], float]) -> None:
         super().__init__(id=id)
         self._settings = settings
         self._stopwatch = stopwatch
         self._answer: Answer | None = None
+        self._wants_best = False
+        """The prompt changed, and no row was chosen by hand since: its answer is shown from the best one on."""
         self._shown: list[int] = []
         self._is_asking = False
         self._is_stale = False
@@ -110,9 +108,8 @@ class RecallPane(NotePane):
         self._show_status("")
 
     def enter(self) -> None:
-        """Type at once; the results have the keys when there is a prompt already."""
-        box = self.query_one(PromptBox)
-        self.screen.set_focus(self.query_one("#candidates", Rows) if box.text else box)
+        """Type at once; escape goes to the results."""
+        self.action_prompt()
 
     # --- asking
 
@@ -167,6 +164,8 @@ class RecallPane(NotePane):
         self._is_asking = False
         self._settings = event.settings.after(event.recall)
         self._show(Answer.of(event.recall, event.settings, event.seconds))
+        if event.recall.query == self.query_one(PromptBox).text:
+            self._wants_best = False
         if self._is_stale:
             self.ask_again()
 
@@ -208,10 +207,22 @@ class RecallPane(NotePane):
             "no hint; h shows what was considered" if answer.candidates else "nothing is near this prompt"
         )
         keys = [answer.candidates[at].path for at in shown]
-        table.fill(keys, lambda index: self._cells(answer, shown[index]))
+        marks = told_apart((each.path, each.name, each.id) for at in shown if (each := answer.candidates[at]))
+        table.fill(
+            keys,
+            lambda index: self._cells(answer, shown[index], marks.get(keys[index])),
+            key=self._best(answer) if self._wants_best else None,
+            is_from_top=self._wants_best,
+        )
         self._explain()
 
-    def _cells(self, answer: Answer, at: int) -> Cells:
+    def _best(self, answer: Answer) -> str | None:
+        """The first hint; where nothing takes part, the nearest candidate."""
+        ranked = (at for at in self._shown if answer.ranks.get(at) == 1)
+        at = next(ranked, self._shown[0] if self._shown else None)
+        return None if at is None else answer.candidates[at].path
+
+    def _cells(self, answer: Answer, at: int, mark: Mark | None) -> Cells:
         candidate = answer.candidates[at]
         verdict = sign(VERDICTS, candidate.verdict)
         is_in = candidate.verdict == "hinted"
@@ -221,7 +232,7 @@ class RecallPane(NotePane):
             score_bar(candidate.score, answer.settings.min_score, BAR_CELLS, verdict.style),
             f"{candidate.score:.2f}",
             Content.styled(str(verdict), verdict.style),
-            Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""),
+            apart(Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""), mark),
             Content.styled(plain(candidate.id), "$foreground 60%"),
         )
 
@@ -245,6 +256,8 @@ class RecallPane(NotePane):
     @on(Rows.Moved, "#candidates")
     def _moved(self, event: Rows.Moved) -> None:
         event.stop()
+        if not event.is_from_fill:
+            self._wants_best = False
         self.query_one("#explanation").scroll_home(animate=False)
         self._explain()
         self.refresh_bindings()
@@ -260,6 +273,7 @@ class RecallPane(NotePane):
     @on(TextArea.Changed, "#prompt")
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
+        self._wants_best = True
         self.ask_again()
 
     @on(Input.Changed, "#project")
@@ -270,7 +284,7 @@ class RecallPane(NotePane):
     @on(Input.Submitted, "#project")
     def _project_entered(self, event: Input.Submitted) -> None:
         event.stop()
-        self.screen.set_focus(self.query_one("#candidates", Rows))
+        self.action_back()
 
     @on(Dial.Turned)
     def _turned(self, event: Dial.Turned) -> None:

@@ -34,6 +34,7 @@ from tui.words import STATUSES, sign
 from vaultmem.views import NoteCopy, OpenedMemory
 
 SYNC_COPY = "▲ looks like a sync tool's copy"
+CHOSEN, COMPARED = "▶ chosen", "◇ compared with"
 SIGN_STYLES = {"~": "$text-warning", "-": "$text-error", "+": "$text-success"}
 
 
@@ -56,7 +57,7 @@ class CopyCard(Static):
         """Draw what is known of it."""
         self.set_class(is_chosen, "-chosen")
         copy = self.copy
-        role = "▶ chosen" if is_chosen else "◀ compared with" if is_base else ""
+        role = CHOSEN if is_chosen else COMPARED if is_base else ""
         status = sign(STATUSES, note.status) if note else None
         self.update(
             lines(
@@ -67,7 +68,7 @@ class CopyCard(Static):
                     Content(f"changed {moment(copy.mtime)}, {size(copy.size)}"),
                     Content.styled(str(status), status.style) if status else Content(""),
                     Content.styled(
-                        "▲ looks like a sync tool's copy" if copy.looks_like_sync_copy else "",
+                        SYNC_COPY if copy.looks_like_sync_copy else "",
                         "$text-warning",
                     ),
                 ]
@@ -109,7 +110,7 @@ class ConflictScreen(Screen[None]):
         yield Static("", id="conflict-title")
         yield HorizontalScroll(id="copies", can_focus=False)
         yield Rows(
-            [Column("", 1), Column("compared with", 10, share=1), Column("chosen", 10, share=1)],
+            [Column("", 1), Column("", 10, share=1)],
             id="comparison",
         )
         yield KeyBar()
@@ -144,10 +145,10 @@ class ConflictScreen(Screen[None]):
             )
             self.dismiss(None)
             return
-        self._copies = event.copies
+        self._copies = tuple(sorted(event.copies, key=lambda copy: copy.path))
         if self._chosen not in {copy.path for copy in event.copies}:
             suspects = [copy.path for copy in event.copies if copy.looks_like_sync_copy]
-            self._chosen = suspects[0] if suspects else event.copies[-1].path
+            self._chosen = suspects[0] if suspects else self._copies[-1].path
         paths = [copy.path for copy in event.copies]
         ask(
             self,
@@ -189,12 +190,18 @@ class ConflictScreen(Screen[None]):
             if is_chosen:
                 card.scroll_visible(animate=False)
         self._title(f"{len(self._copies)} notes; none of them is recalled until only one has it")
-        left = self._texts.get(base.path) if base else None
-        right = self._texts.get(self._chosen or "")
-        self._pairs = compare(left.text if left else "", right.text if right else "")
-        pairs = self._pairs
-        self.query_one(Rows).fill([str(at) for at in range(len(pairs))], lambda index: _cells(pairs[index]))
+        sides = [copy.path for copy in self._copies if copy == base or copy.path == self._chosen]
+        texts = [note.text if (note := self._texts.get(path)) else "" for path in sides]
+        self._pairs = compare(*texts) if len(texts) == 2 else ()
+        pairs, table = self._pairs, self.query_one(Rows)
+        table.columns = (table.columns[0], *(self._column(path) for path in sides))
+        table.fill([str(at) for at in range(len(pairs))], lambda index: _cells(pairs[index]))
         self.refresh_bindings()
+
+    def _column(self, path: str) -> Column:
+        """The copies stand in the same order above and below, whichever of them is chosen."""
+        role = CHOSEN if path == self._chosen else COMPARED
+        return Column(f"{role}: {plain(path.rpartition('/')[2])}", 10, share=1)
 
     @on(CopyCard.Picked)
     def _picked(self, event: CopyCard.Picked) -> None:

@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.message import Message
 from textual.screen import Screen
+from textual.signal import Signal
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Static, Tab, Tabs
 
@@ -79,6 +80,11 @@ class DashboardScreen(Screen[None]):
     ]
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(str(at), f"tab('{tab}')", tab.capitalize(), show=False) for at, tab in enumerate(TABS, 1)),
+        *(
+            Binding(f"f{at}", f"tab('{tab}')", "Tabs", show=at == 1, key_display=f"f1–f{len(TABS)}")
+            for at, tab in enumerate(TABS, 1)
+        ),
+        Binding("escape", "back", "To the list", key_display="esc"),
     ]
 
     def __init__(
@@ -102,6 +108,8 @@ class DashboardScreen(Screen[None]):
         self._under_way: set[str] = set()
         self._unread: set[str] = set()
         self._once_more: dict[str, Callable[[], None]] = {}
+        self.shelf_read: Signal[Shelf] = Signal(self, "shelf_read")
+        """Tells an open dialog that the notes are others."""
 
     def compose(self) -> ComposeResult:
         """Header, tabs, the chosen one, keys."""
@@ -276,6 +284,7 @@ class DashboardScreen(Screen[None]):
             self.pane(tab).show_shelf(event.shelf)
         cast("OverviewPane", self.pane("overview")).show_weeks(self._clock().date())
         self._label("memories", len(event.shelf.notes))
+        self.shelf_read.publish(event.shelf)
 
     def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
         """Hand the diagnostics down, if they are others."""
@@ -359,6 +368,15 @@ class DashboardScreen(Screen[None]):
             self._wanted_tab = tab
         elif switcher.current != f"{tab}-pane":
             self._enter(tab)
+
+    def action_back(self) -> None:
+        """From the tabs to the list of the chosen one."""
+        current = self.query_one("#panes", ContentSwitcher).current or "overview-pane"
+        cast(Pane, self.query_one(f"#{current}")).action_back()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The tabs themselves can be left; what lies in a tab has its own way back."""
+        return isinstance(self.focused, Tabs) if action == "back" else True
 
     def _enter(self, tab: str) -> None:
         self.query_one("#panes", ContentSwitcher).current = f"{tab}-pane"

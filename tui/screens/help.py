@@ -20,6 +20,8 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("1 – 5", "Overview, Diagnostics, Recall, Memories, Activity"),
             ("?  q", "this help, quit"),
+            ("f1 – f5", "as 1 – 5, also while you type; f8 helps, ctrl+q quits there"),
+            ("esc", "from every field and part of a tab to its list"),
             ("ctrl+p", "command palette: everything by name"),
             ("u  U", "undo and redo, for this session"),
             ("r", "look at the folder now"),
@@ -33,7 +35,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         (
             ("↑ ↓  j k", "move; page up and down, home and end too"),
             ("space", "mark; shift+↑ ↓ marks on the way, A marks all"),
-            ("/", "filter as you type; enter goes to the list, esc clears"),
+            ("/", "filter as you type; enter goes to the list, esc clears, then goes"),
             ("enter", "the usual thing: mend, preview, explain"),
         ),
     ),
@@ -54,7 +56,7 @@ SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     (
         "Recall",
         (
-            ("/  i", "to the prompt; esc goes to the results"),
+            ("3  /  i", "to the prompt; esc goes to the results"),
             ("h  v", "hints or all candidates; user or assistant turn"),
             ("[ ]  − +", "threshold, limit"),
             ("p", "project"),

@@ -1,4 +1,7 @@
-"""Tags as chips: `✓ cache`, `+ new`, `− going`, `~ on some 3/10`."""
+"""Tags as chips: `✓ cache`, `+ new`, `− going`, `~ on some 3/10`.
+
+Space and a click lead round the states of a chip; delete and backspace only ever take it off.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ class Chips(Widget, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "move(-1)", "Left", show=False),
         Binding("right", "move(1)", "Right", show=False),
-        Binding("space,enter,delete,backspace", "turn", "Add/remove"),
+        Binding("space", "turn", "Add/remove"),
+        Binding("delete,backspace", "remove", "Remove", key_display="del"),
     ]
     ALLOW_SELECT = False
     chips: reactive[Sequence[Chip]] = reactive((), layout=True)
@@ -36,9 +40,20 @@ class Chips(Widget, can_focus=True):
             self.tag = tag
             super().__init__()
 
+    class Removed(Message):
+        """A chip is to go, in whatever state it is."""
+
+        def __init__(self, tag: str) -> None:
+            self.tag = tag
+            super().__init__()
+
     def validate_index(self, index: int) -> int:
         """Stay on a chip."""
         return max(0, min(index, len(self.chips) - 1))
+
+    def watch_chips(self) -> None:
+        """A chip may have gone from under the cursor."""
+        self.index = self.index
 
     def action_move(self, steps: int) -> None:
         """Go to another chip."""
@@ -48,6 +63,11 @@ class Chips(Widget, can_focus=True):
         """Change the chip under the cursor."""
         if self.chips:
             self.post_message(self.Turned(self.chips[self.index].tag))
+
+    def action_remove(self) -> None:
+        """Take the chip under the cursor off."""
+        if self.chips:
+            self.post_message(self.Removed(self.chips[self.index].tag))
 
     def on_click(self, event: events.Click) -> None:
         """Change the chip that was clicked."""

@@ -81,6 +81,8 @@ class Dial(Widget, can_focus=True):
     def render(self) -> Content:
         """Label and value."""
         style = "$foreground bold" if not self.has_focus else "$block-cursor-foreground on $primary 40% bold"
+        if self.has_focus and self.app.no_color:
+            style += " reverse"
         arrows = "$text-accent" if self.has_focus else "$foreground 40%"
         return Content.assemble(
             (f"{self.label} ", "$foreground 60%"), ("‹ ", arrows), (self.value, style), (" ›", arrows)

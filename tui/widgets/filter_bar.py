@@ -14,12 +14,19 @@ from textual.widgets import Input, Static
 from tui.widgets.boxes import LineInput
 
 
+class FilterInput(LineInput):
+    """Enter is for the list below."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "submit", "To the list")]
+
+
 class FilterBar(Horizontal):
     """Enter and down leave it for the list, escape empties it first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "empty", "Clear", key_display="esc"),
+        Binding("escape", "leave", "To the list", key_display="esc"),
         Binding("down", "leave", "To the list", show=False),
-        Binding("escape", "give_up", "Clear", show=False),
     ]
 
     class Left(Message):
@@ -32,7 +39,7 @@ class FilterBar(Horizontal):
     def compose(self) -> ComposeResult:
         """A sign, the text, the note."""
         yield Static("/", classes="filter-sign", markup=False)
-        yield LineInput(placeholder=self._placeholder, compact=True, classes="filter-input")
+        yield FilterInput(placeholder=self._placeholder, compact=True, classes="filter-input")
         yield Static("", classes="filter-note", markup=False)
 
     @property
@@ -65,12 +72,17 @@ class FilterBar(Horizontal):
         """Go on to the list."""
         self.post_message(self.Left())
 
-    def action_give_up(self) -> None:
-        """Empty the filter, or leave an empty one."""
-        if self.value:
-            self.clear()
-        else:
-            self.post_message(self.Left())
+    def action_empty(self) -> None:
+        """Empty the filter; the next escape leaves it."""
+        self.clear()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There must be something to empty."""
+        return bool(self.value) if action == "empty" else True
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.refresh_bindings()
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

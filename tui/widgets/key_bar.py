@@ -22,7 +22,7 @@ class KeyBar(Widget):
     """Shows the active keys of its screen; a click on one presses it."""
 
     ALLOW_SELECT = False
-    ALWAYS = ("question_mark", "q")
+    ALWAYS = ("question_mark", "f8", "q", "ctrl+q")
     """Keys kept in sight at the right end, whatever else there is."""
 
     def on_mount(self) -> None:
@@ -51,7 +51,7 @@ class KeyBar(Widget):
 
     def _laid_out(self, width: int) -> list[_Key]:
         bindings = self._shown()
-        kept = [binding for binding in bindings if binding[0] in self.ALWAYS]
+        kept = [binding for name in self.ALWAYS for binding in bindings if binding[0] == name]
         others = [binding for binding in bindings if binding[0] not in self.ALWAYS]
         right = sum(_text(*binding[1:]).cell_length + 2 for binding in kept)
         keys: list[_Key] = []
@@ -70,12 +70,15 @@ class KeyBar(Widget):
         return keys
 
     def _shown(self) -> list[tuple[str, str, str]]:
+        """One key per action: while a box takes the letters, the one that still works."""
         found: dict[str, tuple[str, str, str]] = {}
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.show and active.enabled and binding.action not in found:
-                display = self.app.get_key_display(binding)
-                found[binding.action] = (binding.key, display, binding.description)
+            if binding.show and active.enabled:
+                key = (binding.key, self.app.get_key_display(binding), binding.description)
+                shown = found.setdefault(binding.action, key)
+                if len(binding.key) == 1 < len(shown[0]):
+                    found[binding.action] = key
         return list(found.values())
 
     def on_click(self, event: events.Click) -> None:

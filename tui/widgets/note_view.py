@@ -7,6 +7,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Markdown, Static
 
+from tui.browsing import changed, made
 from tui.formatting import day, lines, plain, size
 from tui.words import STATUSES, sign
 from vaultmem.views import NoteView, OpenedMemory
@@ -60,7 +61,7 @@ class NotePreview(VerticalScroll, can_focus=True):
 
 def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
     status = sign(STATUSES, note.status)
-    made = f"made {day(view.created_at)}, updated {day(view.updated_at)}, {size(view.size)}" if view else ""
+    dates = f"{_dates(view)}, {size(view.size)}" if view else ""
     tags = "  ".join(f"#{plain(tag)}" for tag in note.tags)
     description = plain(note.description)
     return lines(
@@ -72,6 +73,16 @@ def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
                 (str(status), status.style), (f"   {plain(note.id or 'no id')}", "$foreground 60%")
             ),
             Content.styled(plain(note.path), "$foreground 60%"),
-            Content.styled(made, "$foreground 60%"),
+            Content.styled(dates, "$foreground 60%"),
         ]
     )
+
+
+def _dates(view: NoteView) -> str:
+    """When it was made and changed; where that does not stand in the metadata, it is said where it comes from."""
+    first, last = made(view), changed(view)
+    if first is None or last is None:
+        return f"updated {day(last.text)}" if last else "no date"
+    about = "about " if first.origin == "folder" else ""
+    told = f"made {about}{day(first.text)}" + (f" (by its {first.origin})" if first.origin else "")
+    return f"{told}, updated {day(last.text)}" if last.text == view.updated_at else told

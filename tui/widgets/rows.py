@@ -17,6 +17,9 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
+from tui.browsing import Mark
+from tui.formatting import plain, with_tail
+
 GUTTER = 3
 """Cells at the left: the cursor's bar, the mark, a space."""
 
@@ -85,6 +88,10 @@ class Rows(ScrollView, can_focus=True):
     class Moved(RowsSaid):
         """The cursor is on another row, or the rows were filled anew; its key is None on an empty table."""
 
+        def __init__(self, rows: Rows, key: str | None, *, is_from_fill: bool) -> None:
+            super().__init__(rows, key)
+            self.is_from_fill = is_from_fill
+
     class Chosen(RowsSaid):
         """Enter, or a second click, on a row."""
 
@@ -133,13 +140,21 @@ class Rows(ScrollView, can_focus=True):
             return tuple(key for key in self._keys if key in self.marked)
         return (self.key,) if self.key is not None else ()
 
-    def fill(self, keys: Sequence[str], draw: Callable[[int], Cells], *, key: str | None = None) -> None:
+    def fill(
+        self,
+        keys: Sequence[str],
+        draw: Callable[[int], Cells],
+        *,
+        key: str | None = None,
+        is_from_top: bool = False,
+    ) -> None:
         """Show these rows. The cursor stays on its key (or goes to `key`), and that row on its line.
 
-        When the key is gone, the cursor stays at its place in the order.
+        When the key is gone, the cursor stays at its place in the order. Rows that answer something new are shown
+        from the top (`is_from_top`), as far as the cursor's row is then in sight.
         """
         wanted = key if key is not None else self.key
-        line = self.index - self.scroll_offset.y
+        line = len(keys) if is_from_top else self.index - self.scroll_offset.y
         self._keys, self._draw = keys, draw
         gone = self.marked.difference(keys) if self.marked else ()
         self.marked.difference_update(gone)
@@ -149,7 +164,7 @@ class Rows(ScrollView, can_focus=True):
         self.scroll_to(y=max(0, index - line), animate=False, force=True)
         self.call_after_refresh(self._show_cursor)
         self.refresh()
-        self.post_message(self.Moved(self, self.key))
+        self.post_message(self.Moved(self, self.key, is_from_fill=True))
         if gone:
             self.post_message(self.Marked(self, self.key))
 
@@ -197,7 +212,7 @@ class Rows(ScrollView, can_focus=True):
         self.refresh_lines(self._line(old))
         self.refresh_lines(self._line(new))
         self._show_cursor()
-        self.post_message(self.Moved(self, self.key))
+        self.post_message(self.Moved(self, self.key, is_from_fill=False))
 
     def validate_index(self, index: int) -> int:
         """Keep the cursor on a row."""
@@ -325,7 +340,10 @@ class Rows(ScrollView, can_focus=True):
         bar = ("▌" if self.has_focus else "▏") if is_cursor else " "
         gutter = Content(bar + ("✓" if is_marked else " ") + " ")
         body = drawn if isinstance(drawn, Content) else self._cells(drawn, width)
-        return self._strip(gutter + body, self.get_visual_style(*names), width)
+        style = self.get_visual_style(*names)
+        if is_cursor and self.get_component_styles("rows--cursor").text_style.reverse:
+            style += Style(reverse=True)  # which Textual leaves out of a visual style
+        return self._strip(gutter + body, style, width)
 
     def _cells(self, drawn: Sequence[Cell], width: int) -> Content:
         shown: list[Content] = []
@@ -363,6 +381,14 @@ class Rows(ScrollView, can_focus=True):
         parts = fitted.render(style, end="", parse_style=self._get_style)
         segments = [Segment(text, (style + part).rich_style) for text, part in parts]
         return Strip(segments).adjust_cell_length(width, style.rich_style)
+
+
+def apart(name: Content, mark: Mark | None) -> Cell:
+    """A name; where others have the same, with what tells it from them."""
+    if mark is None:
+        return name
+    tail, short = plain(mark.text), plain(mark.short)
+    return lambda width: with_tail(name, tail, short, width)
 
 
 def _fitted(content: Content, width: int, is_right: bool) -> Content:

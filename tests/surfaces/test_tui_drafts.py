@@ -1,0 +1,253 @@
+"""What a person has begun in a dialog is never lost, and never written unseen, whatever becomes of the note."""
+
+from __future__ import annotations
+
+import pytest
+
+from tui.dialogs.describe import DescribeDialog, LineBox
+from tui.dialogs.rename_tag import RenameTagDialog
+from tui.dialogs.tags import TagDialog
+from tui.tagging import Tagging
+from tui.testing import FakeEngine, note_file, refused, screen_text, until
+from tui.widgets.chips import Chips
+from vaultmem.notes import parse_note
+
+SIZE = (110, 40)
+CACHE = "2026/05/week2/2026-05-11-cache-order.md"
+OUTSIDE = "changed outside meanwhile"
+
+
+async def ready(app, pilot) -> None:
+    await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
+
+
+async def opened(app, pilot, key: str, kind: type) -> None:
+    """Open a dialog on the note about cache ordering."""
+    await ready(app, pilot)
+    await pilot.press("4", "slash", *"stable", "enter", key)
+    await until(pilot, lambda: isinstance(app.screen, kind) and app.screen._plan.is_current)
+
+
+def with_line(data: bytes) -> bytes:
+    return data + b"\nA line from Obsidian.\n"
+
+
+# --- chips
+
+
+async def chips_of_two(app, pilot) -> None:
+    await ready(app, pilot)
+    await pilot.press("4", "A", "t")
+    await until(pilot, lambda: isinstance(app.screen, TagDialog) and app.screen._plan.is_current)
+    await pilot.press("shift+tab")
+    assert [(chip.tag, chip.on) for chip in app.screen.query_one(Chips).chips] == [("docker", 1)]
+
+
+def two_notes() -> FakeEngine:
+    return FakeEngine(
+        {
+            "a.md": note_file("A", id="a", tags=["docker"]),
+            "b.md": note_file("B", id="b"),
+        }
+    )
+
+
+@pytest.mark.parametrize("key", ["delete", "backspace"])
+async def test_deleting_a_chip_that_is_on_some_notes_takes_it_off(open_dashboard, key):
+    engine = two_notes()
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await chips_of_two(app, pilot)
+        await pilot.press(key, key, "ctrl+s")
+        await until(pilot, lambda: app.screen is app.dashboard)
+        assert not engine.tags()
+
+
+async def test_space_leads_a_chip_round_from_some_notes_to_all_to_none(open_dashboard):
+    app = open_dashboard(two_notes())
+    async with app.run_test(size=SIZE) as pilot:
+        await chips_of_two(app, pilot)
+        chips = app.screen.query_one(Chips)
+        await pilot.press("space")
+        assert chips.chips[0].is_added
+        await pilot.press("space")
+        assert chips.chips[0].is_removed
+        await pilot.press("space")
+        assert not chips.chips[0].is_added and not chips.chips[0].is_removed
+
+
+async def test_a_new_tag_that_is_deleted_leaves_the_cursor_on_a_chip(open_dashboard):
+    app = open_dashboard(two_notes())
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot)
+        await pilot.press("4", "A", "t")
+        await until(pilot, lambda: isinstance(app.screen, TagDialog))
+        await pilot.press(*"new", "enter", "shift+tab", "right", "delete", "delete")
+        await until(pilot, lambda: app.screen.query_one(Chips).chips[0].is_removed)
+        assert len(app.screen.query_one(Chips).chips) == 1
+
+
+def test_taking_a_tag_off_never_adds_it():
+    tagging = Tagging.of([["a", "b"], ["b"]])
+    for tag in ("a", "b", "new"):
+        for before in (tagging, tagging.with_tag(tag), tagging.turned(tag), tagging.turned(tag).turned(tag)):
+            after = before.without(tag)
+            assert tag not in after.added
+            assert (tag in after.removed) == (tag in tagging.counts)
+
+
+def test_wishes_outlive_a_change_outside_and_end_where_they_have_come_true():
+    wishes = Tagging.of([["a"], ["a"]]).with_tag("new").with_tag("other").without("a")
+    later = wishes.on([["new"], ["new", "b"]])
+    assert later.added == ("other",) and not later.removed
+    assert later.counts == {"new": 2, "b": 1}
+
+
+# --- a note that changes outside while a dialog is open
+
+
+async def test_a_description_that_was_begun_outlives_a_change_of_its_note(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(app, pilot, "w", DescribeDialog)
+        await pilot.press("ctrl+u", *"My words")
+        await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
+        engine.put(CACHE, with_line(engine.files[CACHE]))
+        await until(pilot, lambda: OUTSIDE in screen_text(app))
+        assert "A line from Obsidian." in screen_text(app)
+        assert app.screen.query_one(LineBox).text == "My words"
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.dashboard)
+        assert b"A line from Obsidian." in engine.files[CACHE]
+        assert parse_note(CACHE, engine.files[CACHE]).description == "My words"
+
+
+async def test_a_description_is_not_written_over_one_that_was_not_seen(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(app, pilot, "w", DescribeDialog)
+        await pilot.press("ctrl+u", *"My words")
+        await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
+        theirs = engine.files[CACHE].replace(b"Layers that change", b"THEIR WORDS: layers that change")
+        engine.files[CACHE] = theirs  # nobody has told the dashboard yet
+        await pilot.press("enter")
+        await until(pilot, lambda: OUTSIDE in screen_text(app))
+        assert "-description: 'THEIR WORDS" in screen_text(app) and "changed since" in screen_text(app)
+        assert engine.files[CACHE] == theirs
+        assert app.screen.query_one(LineBox).text == "My words"
+        await pilot.press("enter")
+        await until(pilot, lambda: parse_note(CACHE, engine.files[CACHE]).description == "My words")
+
+
+async def test_a_note_that_changes_while_its_first_description_is_typed_is_shown_before_it_is_written(
+    engine, open_dashboard
+):
+    redis = "2026/05/week2/2026-05-14-redis.md"
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot)
+        await pilot.press("4", "slash", *"redis", "enter", "w")
+        await until(pilot, lambda: isinstance(app.screen, DescribeDialog) and app.screen._plan._seen)
+        theirs = engine.files[redis].replace(b"tags:", b"description: THEIRS\ntags:")
+        engine.files[redis] = theirs
+        await pilot.press(*"Mine", "enter")
+        await until(pilot, lambda: OUTSIDE in screen_text(app))
+        assert engine.files[redis] == theirs and "-description: THEIRS" in screen_text(app)
+        await pilot.press("enter")
+        await until(pilot, lambda: parse_note(redis, engine.files[redis]).description == "Mine")
+
+
+async def test_a_description_that_nobody_touched_follows_its_note(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(app, pilot, "w", DescribeDialog)
+        engine.put(CACHE, engine.files[CACHE].replace(b"Layers that change", b"What changes"))
+        await until(pilot, lambda: app.screen.query_one(LineBox).text.startswith("What changes"))
+
+
+async def test_tags_that_were_wanted_outlive_a_change_of_the_notes(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(app, pilot, "t", TagDialog)
+        await pilot.press(*"mine", "enter")
+        await until(pilot, lambda: "1 note will change" in screen_text(app))
+        engine.put(CACHE, with_line(engine.files[CACHE].replace(b"- cache\n", b"- theirs\n")))
+        await until(pilot, lambda: OUTSIDE in screen_text(app))
+        assert [chip.tag for chip in app.screen.query_one(Chips).chips] == ["theirs", "project/march", "mine"]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.dashboard)
+        assert parse_note(CACHE, engine.files[CACHE]).tags == ("theirs", "project/march", "mine")
+
+
+async def test_of_many_notes_the_one_that_changed_at_the_last_moment_stays_to_be_saved_again(open_dashboard):
+    files = {f"n{at}.md": note_file(f"Note {at}", id=f"mem_{at}", tags=["old"]) for at in range(3)}
+    engine = FakeEngine(files)
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot)
+        await pilot.press("4", "A", "t")
+        await until(pilot, lambda: isinstance(app.screen, TagDialog))
+        await pilot.press(*"new", "enter")
+        await until(pilot, lambda: "3 notes will change" in screen_text(app))
+        engine.files["n1.md"] = with_line(files["n1.md"])
+        await pilot.press("enter")
+        await until(pilot, lambda: "1 note will change · ▲ 1 changed outside" in screen_text(app))
+        assert b"new" in engine.files["n0.md"] and b"new" in engine.files["n2.md"]
+        assert b"new" not in engine.files["n1.md"]
+        await pilot.press("enter")
+        await until(pilot, lambda: app.screen is app.dashboard)
+        assert b"new" in engine.files["n1.md"] and b"from Obsidian" in engine.files["n1.md"]
+        await until(pilot, lambda: len(app.history.done) == 2)
+        await pilot.press("u", "u")
+        await until(pilot, lambda: engine.files["n0.md"] == files["n0.md"])
+        await until(pilot, lambda: engine.files["n1.md"] == with_line(files["n1.md"]))
+
+
+async def test_a_rename_outlives_a_change_of_a_note(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot)
+        await pilot.press("R")
+        await until(pilot, lambda: isinstance(app.screen, RenameTagDialog))
+        await pilot.press(*"project", "enter", *"proj")
+        await until(pilot, lambda: "2 notes will change" in screen_text(app))
+        engine.put(CACHE, with_line(engine.files[CACHE]))
+        await until(pilot, lambda: "▲ 1 changed outside" in screen_text(app))
+        await pilot.press("enter")
+        await until(pilot, lambda: engine.tags().get("proj/march") == 2)
+        assert b"from Obsidian" in engine.files[CACHE]
+
+
+async def test_a_write_that_fails_keeps_the_draft_and_says_why(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await opened(app, pilot, "w", DescribeDialog)
+        await pilot.press("ctrl+u", *"My words")
+        engine.failing["apply"] = refused(CACHE)
+        await pilot.press("enter")
+        await until(pilot, lambda: "cannot be edited: bad_yaml" in screen_text(app))
+        assert "+description: 'My words'" in screen_text(app)
+        engine.failing.clear()
+        await pilot.press("enter")
+        await until(pilot, lambda: parse_note(CACHE, engine.files[CACHE]).description == "My words")
+
+
+# --- a small window
+
+
+@pytest.mark.parametrize(
+    ("keys", "kind", "draft", "shows"),
+    [
+        ("t", TagDialog, ("n", "e", "w", "enter"), ("shift+tab chips", "+ new", "+  - new")),
+        ("w", DescribeDialog, ("N", "e", "w"), ("+description: 'Layers", "ctrl+g takes")),
+    ],
+)
+async def test_a_small_window_shows_the_whole_help_and_the_change(
+    engine, open_dashboard, keys, kind, draft, shows
+):
+    app = open_dashboard(engine)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await opened(app, pilot, keys, kind)
+        await pilot.press(*draft)
+        await until(pilot, lambda: all(text in screen_text(app) for text in shows))
+        assert "esc Cancel" in screen_text(app)
