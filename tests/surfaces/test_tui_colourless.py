@@ -37,7 +37,7 @@ app.run()
 WAY = (
     (b"", b"Needs"),
     (b"2", b"Conflict id"),
-    (b"4", b"Note 29"),
+    (b"4", rb"Note \d\d"),
     (b" t", b"Tags of"),
     (b"new\r", b"1 note will change"),
     (b"\x13", b"u undoes"),
