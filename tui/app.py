@@ -411,6 +411,7 @@ def run(config: Config, *, read_only: bool) -> int:
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:
-        return app.run() or 0
+        app.run()
+        return 1 if app.return_code is None else app.return_code
     finally:
         app.close_engine()
