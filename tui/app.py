@@ -15,6 +15,7 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
+from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
@@ -46,6 +47,7 @@ from tui.previewing import Settings
 from tui.screens.dashboard import DashboardScreen
 from tui.themes import THEMES
 from tui.typing_ahead import KeySettled, TypingAhead
+from tui.widgets.too_small import TooSmall, is_too_small
 from tui.widgets.top_bar import Facts
 
 if TYPE_CHECKING:
@@ -137,7 +139,16 @@ class VaultmemApp(App[int]):
     # --- keys
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys in turn: see `typing_ahead`."""
+        """Take keys in turn (see `typing_ahead`), and none for what a too small window does not show."""
+        if (
+            isinstance(event, events.InputEvent | events.Paste)
+            and not event.is_forwarded
+            and self._is_covered
+        ):
+            self._typing.forget()
+            if isinstance(event, events.Key) and self._quits(event.key):
+                await self.action_quit()
+            return
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             if self._typing.must_wait(event):
                 return
@@ -151,11 +162,37 @@ class VaultmemApp(App[int]):
         """A key has been handled."""
         self._typing.settled(event)
 
+    # --- a window that is too small
+
+    @property
+    def _is_covered(self) -> bool:
+        return is_too_small(self.size)
+
+    def _quits(self, key: str) -> bool:
+        """In a dialog `q` may be a letter of a word that somebody was writing."""
+        return key in ("ctrl+q", "ctrl+c") or (key == "q" and not self.screen.is_modal)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Put the notice over everything, or take it away."""
+        self._cover(event.size)
+
+    def _cover(self, size: Size) -> None:
+        """Every screen has its own notice, from the first time it is needed."""
+        is_covered = is_too_small(size)
+        if is_covered:
+            self.capture_mouse(None)
+        for screen in self.screen_stack:
+            if is_covered and screen.is_attached and not screen.query(TooSmall):
+                screen.mount(TooSmall())
+            screen.set_class(is_covered, "-too-small")
+
     # --- the start, and the end
 
     def on_mount(self) -> None:
         """Paint first; the engine is opened behind it."""
         self.theme_changed_signal.subscribe(self, self._theme_changed)
+        self.screen_change_signal.subscribe(self, lambda _: self._cover(self.size), immediate=True)
+        self._cover(self.size)
         self.call_after_refresh(self._painted)
 
     def get_default_screen(self) -> Screen[object]:
@@ -425,6 +462,7 @@ def run(config: Config, *, read_only: bool) -> int:
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:
-        return app.run() or 0
+        app.run()
+        return 1 if app.return_code is None else app.return_code
     finally:
         app.close_engine()

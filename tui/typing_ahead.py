@@ -52,6 +52,10 @@ class TypingAhead:
         self._number += 1
         return False
 
+    def forget(self) -> None:
+        """Those that wait shall not be handled at all."""
+        self._waiting.clear()
+
     def follow(self, target: MessagePump) -> None:
         """The key was given to `target`: send the follower after it."""
         number = self._number

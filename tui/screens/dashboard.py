@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.timer import Timer
-from textual.widgets import ContentSwitcher, Static, Tab, Tabs
+from textual.widgets import ContentSwitcher, Tab, Tabs
 
 from tui.asking import ask, told
 from tui.browsing import Shelf
@@ -60,21 +60,18 @@ TABS = ("overview", "diagnostics", "recall", "memories", "activity")
 TICK_S = 1.0
 BUSY_TICKS, IDLE_TICKS = 5, 30
 """How many ticks lie between two looks at the status; what happens in between is told by events."""
-LEAST_COLUMNS, LEAST_LINES = 60, 15
 
 
 class DashboardScreen(Screen[None]):
     """The switchboard between the engine's answers and the tabs."""
 
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-tiny"),
-        (LEAST_COLUMNS, "-narrow"),
+        (0, "-narrow"),
         (100, "-normal"),
         (150, "-broad"),
     ]
     VERTICAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-flat"),
-        (LEAST_LINES, "-low"),
+        (0, "-low"),
         (30, "-tall"),
         (46, "-high"),
     ]
@@ -117,7 +114,6 @@ class DashboardScreen(Screen[None]):
         yield Tabs(*(Tab(_tab_label(at, tab), id=f"tab-{tab}") for at, tab in enumerate(TABS, 1)), id="tabs")
         with ContentSwitcher(initial="overview-pane", id="panes"):
             yield OverviewPane(id="overview-pane")
-        yield Static(id="too-small")
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -399,14 +395,6 @@ class DashboardScreen(Screen[None]):
         event.stop()
         cast("MemoriesPane", self.pane("memories")).go_to(event.path)
         self.action_tab("memories")
-
-    # --- size
-
-    def on_resize(self) -> None:
-        """Below a limit there is a notice instead of a torn layout."""
-        size = self.app.size
-        told = f"This window is {size.width} × {size.height}.\nThe dashboard needs {LEAST_COLUMNS} × {LEAST_LINES}."
-        self.query_one("#too-small", Static).update(Content(told))
 
     def show_scanning(self) -> None:
         """A person asked for a look at the folder."""
