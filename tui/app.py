@@ -15,7 +15,6 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
-from textual.geometry import Size
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
@@ -174,11 +173,10 @@ class VaultmemApp(App[int]):
 
     def on_resize(self, event: events.Resize) -> None:
         """Put the notice over everything, or take it away."""
-        self._cover(event.size)
+        self._cover(is_too_small(event.size))
 
-    def _cover(self, size: Size) -> None:
+    def _cover(self, is_covered: bool) -> None:
         """Every screen has its own notice, from the first time it is needed."""
-        is_covered = is_too_small(size)
         if is_covered:
             self.capture_mouse(None)
         for screen in self.screen_stack:
@@ -191,8 +189,8 @@ class VaultmemApp(App[int]):
     def on_mount(self) -> None:
         """Paint first; the engine is opened behind it."""
         self.theme_changed_signal.subscribe(self, self._theme_changed)
-        self.screen_change_signal.subscribe(self, lambda _: self._cover(self.size), immediate=True)
-        self._cover(self.size)
+        self.screen_change_signal.subscribe(self, lambda _: self._cover(self._is_covered), immediate=True)
+        self._cover(self._is_covered)
         self.call_after_refresh(self._painted)
 
     def get_default_screen(self) -> Screen[object]:
