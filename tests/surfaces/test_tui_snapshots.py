@@ -58,9 +58,12 @@ def ready(*keys: str, shows: str = "") -> Step:
 
 async def settled(pilot: Pilot) -> None:
     """Nothing is being asked or drawn any more."""
-    for _ in range(3):
+    shown, unchanged = "", 0
+    while unchanged < 3:
         await pilot.app.workers.wait_for_complete()
         await pilot.pause(0.12)  # longer than events wait to be handed over
+        unchanged = unchanged + 1 if screen_text(pilot.app) == shown else 0
+        shown = screen_text(pilot.app)
 
 
 @pytest.mark.parametrize(
