@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from textual._context import visible_screen_stack
 from textual.css.query import NoMatches
 
 from vaultmem import authoring, edits
@@ -474,6 +475,8 @@ def _is_so(holds: Callable[[], object]) -> bool:
 
 def screen_text(app: App[int]) -> str:
     """What the screen shows, line by line."""
+    # What is drawn here is kept: without the screens below, a dialog's surroundings would stay empty.
+    visible_screen_stack.set(app._background_screens)
     return "\n".join(
         "".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips()
     )
