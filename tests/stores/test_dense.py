@@ -6,10 +6,12 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.dense import DenseRow, DenseStore, Part
+from vaultmem.stores.dense import DenseRow, DenseStore, Part, RowTable
+from vaultmem.stores.dense_rows import to_arrow
 from vaultmem.testing import DictDenseStore, nearest
 
 DIMENSION = 12
@@ -198,3 +200,14 @@ def test_rows_are_read_by_column(store: Store) -> None:
     at = read.column("note_key").index(4)
     assert read.rows([at, at])[1].text == given[3].text
     assert read.vectors[at] == pytest.approx(given[3].vector)
+
+
+@pytest.mark.parametrize("name", ["text", "heading", "lang"])
+def test_a_text_that_is_damaged_is_a_broken_store_and_no_crash(name: str) -> None:
+    table = to_arrow([row(1)], DIMENSION)
+    damaged = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
+    read = RowTable(table.set_column(table.schema.get_field_index(name), name, damaged))
+    with pytest.raises(StoreError, match=name):
+        read.column(name)
+    with pytest.raises(StoreError, match=name):
+        read.rows()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Self
 
 from vaultmem.errors import StoreError
+from vaultmem.stores.folders import REBUILD_ADVICE
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,22 +94,31 @@ class RowTable:
         return cls(pa.concat_tables(tables))
 
     def column(self, name: str) -> list[Any]:
-        """Return the field `name` of every row, but for vectors; parts as plain strings."""
-        values: list[Any] = self._table[name].to_pylist()
-        return values
+        """Return the field `name` of every row, but for vectors; parts as plain strings. Raises StoreError."""
+        return _values(self._table, name)
 
     def rows(self, at: Collection[int] | None = None) -> list[DenseRow]:
-        """Return the rows at these places, in that order; every row without."""
+        """Return the rows at these places, in that order; every row without. Raises StoreError."""
         import pyarrow as pa
 
         table, vectors = self._table, self.vectors
         if at is not None:
             places = pa.array(at, pa.int64())
             table, vectors = table.take(places), vectors[places.to_numpy()]
-        columns = {name: table[name].to_pylist() for name in _PLAIN}
+        columns = {name: _values(table, name) for name in _PLAIN}
         columns["part"] = [_PARTS[part] for part in columns["part"]]
         of_row = zip(*columns.values(), vectors, strict=True)
         return [DenseRow(*values) for values in of_row]
+
+
+def _values(table: pa.Table, name: str) -> list[Any]:
+    try:
+        values: list[Any] = table[name].to_pylist()
+    except (
+        ValueError
+    ) as error:  # bytes of a damaged file that are no text; Arrow decodes when asked, not when it reads
+        raise StoreError(f"the dense store holds a {name} that is damaged", advice=REBUILD_ADVICE) from error
+    return values
 
 
 def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
