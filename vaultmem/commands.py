@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vaultmem import cli
@@ -70,6 +71,7 @@ def reindex(options: Options) -> int:
 
 def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
+    from vaultmem.hooks import answer_hook
     from vaultmem.worker import Worker
 
     ended, lost = threading.Event(), list[EngineError]()
@@ -84,7 +86,7 @@ def watch(options: Options) -> int:
         is_serving = False
         while not ended.wait(0.0 if engine.is_writer and not is_serving else WRITER_LOOKED_FOR_S):
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
-                serving.enter_context(Worker(engine))
+                serving.enter_context(Worker(engine, partial(answer_hook, engine.config)))
                 is_serving = True
     if lost:
         raise lost[0]

@@ -10,11 +10,14 @@ import contextlib
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vaultmem.cuts import shortened
 from vaultmem.errors import NoteNotFoundError
 from vaultmem.names import JOINERS
+
+if TYPE_CHECKING:
+    from vaultmem.recalled import Clue
 
 _T = TypeVar("_T")
 
@@ -35,18 +38,6 @@ class HintLike(Protocol):
     def name(self) -> str: ...
     @property
     def description(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Clue:
-    """A candidate as passive recall sees it: a hint line's fields and what became of it, no signals."""
-
-    id: str
-    score: float
-    name: str
-    description: str
-    verdict: str
-    """A `scoring.Verdict`, as text: the hook of every prompt reads clues without importing recall."""
 
 
 def harmless(text: str) -> str:

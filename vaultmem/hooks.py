@@ -14,18 +14,19 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
-from vaultmem.hints import Clue, harmless
-from vaultmem.shortcut import BUDGET_S, CLIENTS, INPUT_LIMIT_BYTES
+from vaultmem.hints import harmless
+from vaultmem.shortcut import BUDGET_S, CLIENTS
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.passive import Ask, Given
+    from vaultmem.passive import Given
+    from vaultmem.recalled import Ask, Clue
 
 CLUES_TIMEOUT_S = 0.7
-"""For a worker to name candidates. Less than the shortcut's WORKER_TIMEOUT_S: before it this way loads the settings,
+"""For a worker to name candidates. Less than the worker's HOOK_TIMEOUT_S: before it this way loads the settings,
 and after it the hints are still to be recorded."""
 LOG_LIMIT_BYTES = 256 << 10
 
@@ -84,22 +85,21 @@ def _path(data: dict[str, Any], key: str) -> Path | None:
 # --- answering ------------------------------------------------------------------------------------------
 
 
-def run_hook(client: str, config: Config, stdin: IO[Any], stdout: IO[str], *, ask: Ask | None = None) -> int:
-    """Answer one event; always 0, and nothing on stdout but an answer.
+def answer_hook(config: Config, client: str, text: bytes | str, ask: Ask | None = None) -> str:
+    """What a hook prints for the event that a client wrote: a line of JSON, or nothing. Never raises.
 
     `ask` finds the candidates: the worker gives its own engine; else a worker is looked for, and without one words
     alone have to do.
     """
     name = "?"
     try:
-        event = read_event(client, stdin.read(INPUT_LIMIT_BYTES))
+        event = read_event(client, text)
         name = event.name
         answer = answer_event(event, config, ask or _asker(config))
-        if answer:
-            stdout.write(json.dumps(answer, ensure_ascii=False) + "\n")
+        return json.dumps(answer, ensure_ascii=False) + "\n" if answer else ""
     except Exception as error:  # a hook must never break a prompt
         log_failure(config.state_dir, client, name, error)
-    return 0
+        return ""
 
 
 def answer_event(event: HookEvent, config: Config, ask: Ask) -> dict[str, Any]:
@@ -213,7 +213,7 @@ def _lexical_clues(config: Config, query: str, options: dict[str, Any]) -> Seque
 
     from vaultmem.config import EngineChoice
     from vaultmem.engine import Engine
-    from vaultmem.worker import clues
+    from vaultmem.recalled import clues
 
     with Engine.open(config=replace(config, engine=EngineChoice.NONE)) as engine:
         return clues(engine.recall(query, **options).candidates)
@@ -251,8 +251,6 @@ def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: f
     `named` are the flags `--root` and `--state-dir`; `data` is what came on stdin. Ends the process when it takes
     longer than `budget_s`. From now on nobody in this process writes to the client's stdout.
     """
-    import io
-
     _silence_stdout()
     state: dict[str, Path] = {}
 
@@ -260,7 +258,7 @@ def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: f
         log_failure(state.get("dir"), client, "?", EngineError(f"no answer within {BUDGET_S} s"))
 
     deadline = Deadline(budget_s, too_slow)
-    answer = io.StringIO()
+    answer = ""
     try:
         if client not in CLIENTS:
             raise UsageError(f"there is no hook for {client!r}; there are: {', '.join(CLIENTS)}")
@@ -268,10 +266,10 @@ def hook_process(client: str, named: Mapping[str, str], data: bytes, budget_s: f
 
         config = Config.load(root=named.get("--root"), state_dir=named.get("--state-dir"))
         state["dir"] = config.state_dir
-        run_hook(client, config, io.BytesIO(data), answer)
+        answer = answer_hook(config, client, data)
     except Exception as error:
         log_failure(state.get("dir"), client, "?", error)
-    return answer.getvalue().encode("utf-8", "replace") if deadline.close() else b""
+    return answer.encode("utf-8", "replace") if deadline.close() else b""
 
 
 def _silence_stdout() -> None:

@@ -11,16 +11,15 @@ else; the lock makes "look, choose, record" one step among the hooks of one sess
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
 from vaultmem.hints import (
     DESCRIPTION_WIDTH,
-    Clue,
     begin_run,
     candidate_label,
     hint_lines,
@@ -31,20 +30,15 @@ from vaultmem.hints import (
 from vaultmem.lock import WriterLock
 from vaultmem.usage import EventKind, SessionLog, SessionTail, Trigger, UsageEvent, session_name, turn_key
 
+if TYPE_CHECKING:
+    from vaultmem.recalled import Ask, Clue
+
 ASSISTANT_LIMIT = 2
 SHOWN_LIMIT = 3
 LOCK_WAIT_S = 0.5
 HINTED, SUPPRESSED = "hinted", "suppressed"
 SHOWN_VERDICTS = frozenset({HINTED, "below_threshold", "over_limit"})
 """What a person is shown of an assistant turn; a suppressed memory was shown before."""
-
-
-class Ask(Protocol):
-    """Who finds candidates: a worker, or an engine of our own."""
-
-    def __call__(
-        self, query: str, *, limit: int, project: str | None, suppressed: Collection[str]
-    ) -> Sequence[Clue]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,15 @@ the answer does.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Protocol
 
 from vaultmem.scoring import Signals, Verdict
+
+MOST_CLUES = 20
+"""Candidates that passive recall is told of, beside all that passed."""
 
 
 class Mode(StrEnum):
@@ -56,3 +61,32 @@ class Recall:
     mode: Mode = Mode.NONE
     trouble: str = ""
     """Why a signal is missing that should be there, in one line; empty when all is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """A candidate as passive recall sees it: a hint line's fields and what became of it, no signals."""
+
+    id: str
+    score: float
+    name: str
+    description: str
+    verdict: str
+    """A `scoring.Verdict`, as text: it travels from the worker to the hook of every prompt."""
+
+
+def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
+    """What passive recall needs of a recall's candidates: the best MOST_CLUES, and every one that passed."""
+    return tuple(
+        Clue(c.id, c.score, c.name, c.description, str(c.verdict))
+        for rank, c in enumerate(candidates)
+        if rank < MOST_CLUES or c.verdict in (Verdict.HINTED, Verdict.SUPPRESSED)
+    )
+
+
+class Ask(Protocol):
+    """Who finds the candidates for passive recall: a worker, or an engine of the hook's own."""
+
+    def __call__(
+        self, query: str, *, limit: int, project: str | None, suppressed: Collection[str]
+    ) -> Sequence[Clue]: ...

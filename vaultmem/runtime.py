@@ -16,6 +16,8 @@ from typing import Any
 
 ADDRESS_PROTOCOL = 1
 """A worker and a client of different protocols do not talk; the client does its work alone."""
+HOOK_TIMEOUT_S = 0.8
+"""For a worker to answer a hook's whole event. Both sides count it, lest a hint be recorded that came too late."""
 LONGEST_BASE = 60
 """Of the folder's path: the path of a Unix socket is limited to 104 bytes on macOS, 108 on Linux."""
 

@@ -32,9 +32,6 @@ PROMPT_CHARS = 60_000
 """Of a longer prompt the middle is left out."""
 SHORT_NUMBER = 2
 """A number of so many digits (a choice from a list) says nothing."""
-HIT_DEVIATIONS = 4.0
-"""Standard deviations of strangers by which a typical hit must stand out of them; a model that does not reach
-this in a pair of languages (one that never learned Chinese) gets a scale on which little looks like a hit."""
 
 BODY_WEIGHTS = (0.65, 0.25, 0.10)
 """Of the best body chunks of a note; renormalised when it has fewer."""

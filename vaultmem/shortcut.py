@@ -17,12 +17,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vaultmem.runtime import ADDRESS_PROTOCOL, find_address
+from vaultmem.runtime import ADDRESS_PROTOCOL, HOOK_TIMEOUT_S, find_address
 
 BUDGET_S = 0.9
 """Of the whole process; what is left of a second is Python's own start and end."""
-WORKER_TIMEOUT_S = 0.8
-"""For a worker to answer the whole event; the worker counts the same, lest it record a hint that came too late."""
 GRACE_S = 0.05
 """For the long way to say in its log that it was too slow, before it is killed."""
 INPUT_LIMIT_BYTES = 32 << 20
@@ -83,7 +81,7 @@ def ask_worker(
     try:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with connection:
-            connection.settimeout(WORKER_TIMEOUT_S)
+            connection.settimeout(HOOK_TIMEOUT_S)
             connection.connect(address["socket"])
             connection.sendall(json.dumps(request).encode() + b"\n")
             line = connection.makefile("rb").readline()

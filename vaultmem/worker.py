@@ -15,12 +15,12 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
-from vaultmem.hints import Clue
-from vaultmem.runtime import address_name, is_private, runtime_folders
+from vaultmem.recalled import Ask, Clue, clues
+from vaultmem.runtime import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders
 from vaultmem.turns import Turns
 from vaultmem.wire import (
     Address,
@@ -33,39 +33,33 @@ from vaultmem.wire import (
     remove_address,
     write_address,
 )
-from vaultmem.worker_client import WorkerClient, connected, is_same_user, lines_of
+from vaultmem.worker_client import connected, is_same_user, lines_of
 
 if TYPE_CHECKING:
     from vaultmem.engine import Engine
-    from vaultmem.recall import Candidate
-
-__all__ = ["Worker", "WorkerClient", "clues"]
 
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""
 LOOK_EVERY_S = 0.5
 """How often the worker looks whether it can still be found: cleaners of temporary folders know no workers."""
 MOST_CONNECTIONS = 64
-MOST_CLUES = 20
 HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
 
 _log = logging.getLogger("vaultmem")
 
-
-def clues(candidates: Sequence[Candidate]) -> tuple[Clue, ...]:
-    """What passive recall needs of a recall's candidates: the best, and every one that passed."""
-    return tuple(
-        Clue(c.id, c.score, c.name, c.description, str(c.verdict))
-        for rank, c in enumerate(candidates)
-        if rank < MOST_CLUES or c.verdict in ("hinted", "suppressed")
-    )
+AnswerHook: TypeAlias = "Callable[[str, str, Ask], str]"
+"""Client, text of the event, who finds the candidates → what the hook prints. Never raises."""
 
 
 class Worker:
-    """Serves an open engine to local clients until `close`; as a context manager, in a thread of its own."""
+    """Serves an open engine to local clients until `close`; as a context manager, in a thread of its own.
 
-    def __init__(self, engine: Engine) -> None:
+    Hooks are answered by `answer_hook`: their rules are none of the worker's.
+    """
+
+    def __init__(self, engine: Engine, answer_hook: AnswerHook) -> None:
         self._engine = engine
+        self._answer_hook = answer_hook
         self._turns = Turns(engine)
         self._is_hidden = False
         self._places = threading.Semaphore(MOST_CONNECTIONS)
@@ -230,12 +224,7 @@ class Worker:
 
     def _hook(self, client: str, text: str) -> str:
         """A whole hook, for a process that imports nothing: what it is to print."""
-        from io import StringIO
-
-        from vaultmem.hooks import run_hook
-        from vaultmem.shortcut import WORKER_TIMEOUT_S
-
-        left_until = time.monotonic() + WORKER_TIMEOUT_S
+        left_until = time.monotonic() + HOOK_TIMEOUT_S
 
         def ask(
             query: str, *, limit: int, project: str | None, suppressed: Collection[str]
@@ -246,9 +235,7 @@ class Worker:
             )
             return clues(found.candidates)
 
-        stdout = StringIO()
-        run_hook(client, self._engine.config, StringIO(text), stdout, ask=ask)
-        return stdout.getvalue()
+        return self._answer_hook(client, text, ask)
 
 
 def _identity(address: Address) -> tuple[int, int] | None:

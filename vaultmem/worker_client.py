@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
-from vaultmem.hints import Clue
 from vaultmem.wire import (
     MESSAGE_LIMIT_BYTES,
     Address,
@@ -32,7 +31,7 @@ from vaultmem.wire import (
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.recall import Recall
+    from vaultmem.recalled import Clue, Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
 CONNECT_TIMEOUT_S = 0.2
@@ -118,6 +117,8 @@ class WorkerClient:
 
     def clues(self, query: str, timeout_s: float = RECALL_TIMEOUT_S, **options: Any) -> tuple[Clue, ...]:
         """The candidates of a query without their signals, best first."""
+        from vaultmem.recalled import Clue
+
         return tuple(
             Clue(**each)
             for each in self.call("clues", {"query": query, **plain(options)}, timeout_s=timeout_s)["clues"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
@@ -19,9 +18,9 @@ import pytest
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine import Engine
-from vaultmem.hooks import run_hook
+from vaultmem.hooks import answer_hook
 from vaultmem.usage import EventKind, SessionLog, Trigger
-from vaultmem.worker import WorkerClient
+from vaultmem.worker_client import WorkerClient
 
 FIRST = "anchor basil copper delta ember falcon garnet harbor indigo jasper kernel lagoon magnet nickel orchid pepper"
 SECOND = (
@@ -85,11 +84,10 @@ class Client:
             "cwd": str(self.transcript.parent),
             **fields,
         }
-        stdout = io.StringIO()
-        run_hook("claude-code", self.config, io.StringIO(json.dumps(data)), stdout)
-        if not stdout.getvalue():
+        answer = answer_hook(self.config, "claude-code", json.dumps(data))
+        if not answer:
             return []
-        context = json.loads(stdout.getvalue()).get("hookSpecificOutput", {}).get("additionalContext", "")
+        context = json.loads(answer).get("hookSpecificOutput", {}).get("additionalContext", "")
         return [line[2:].split(" | ")[0] for line in context.splitlines() if line.startswith("- ")]
 
     def run(self, vault: Vault, chance: random.Random) -> None:

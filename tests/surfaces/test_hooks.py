@@ -6,7 +6,6 @@ fields as of 2.1.319) and Codex 0.130 (codex-rs/hooks/schema/generated), each wi
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import subprocess
@@ -20,8 +19,8 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import ConfigError
-from vaultmem.hints import Clue
-from vaultmem.hooks import LOG_LIMIT_BYTES, Deadline, log_failure, project_of, run_hook
+from vaultmem.hooks import LOG_LIMIT_BYTES, Deadline, answer_hook, log_failure, project_of
+from vaultmem.recalled import Clue
 from vaultmem.usage import SessionLog
 
 INPUTS = Path(__file__).parent / "hook_inputs"
@@ -64,9 +63,8 @@ def config(tmp_path: Path) -> Config:
 
 def hook(client: str, config: Config, event: object, ask: Any = None) -> Any:
     text = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
-    stdout = io.StringIO()
-    assert run_hook(client, config, io.BytesIO(text.encode("utf-8", "surrogatepass")), stdout, ask=ask) == 0
-    return json.loads(stdout.getvalue()) if stdout.getvalue() else None
+    answer = answer_hook(config, client, text.encode("utf-8", "surrogatepass"), ask)
+    return json.loads(answer) if answer else None
 
 
 def log(config: Config) -> list[str]:

@@ -8,12 +8,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine import Engine
+from vaultmem.hooks import answer_hook
 from vaultmem.shortcut import ask_worker, read_words
 from vaultmem.usage import SessionLog
 from vaultmem.worker import Worker
@@ -40,7 +42,10 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
 
 @pytest.fixture
 def worker(config: Config) -> Iterator[Worker]:
-    with Engine.open(config=config, hold=True) as engine, Worker(engine) as worker:
+    with (
+        Engine.open(config=config, hold=True) as engine,
+        Worker(engine, partial(answer_hook, config)) as worker,
+    ):
         engine.sync()
         yield worker
 
@@ -143,7 +148,7 @@ def test_a_dead_worker_sends_it_the_long_way(config: Config, worker: Worker) -> 
 def test_a_worker_that_is_too_slow_is_silence(
     config: Config, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.shortcut.WORKER_TIMEOUT_S", 0.0001)
+    monkeypatch.setattr("vaultmem.shortcut.HOOK_TIMEOUT_S", 0.0001)
     assert ask_worker("claude-code", places(config), event(), {}) == b""
 
 

@@ -186,7 +186,7 @@ async def test_bad_arguments_are_tool_errors_and_the_server_lives_on(environ: di
 
 async def test_what_a_worker_serves_is_the_same(environ: dict[str, str], root: Path) -> None:
     config = Config(root, Path(environ["VAULTMEM_STATE_DIR"]), engine=EngineChoice.NONE)
-    with Engine.open(config=config, hold=True, watch=True) as engine, Worker(engine):
+    with Engine.open(config=config, hold=True, watch=True) as engine, Worker(engine, lambda *_: ""):
         async with stdio(environ) as session:
             fields = {"name": "N", "description": "a memory of pears", "body": "B", "tags": ["t"]}
             saved = await session.call_tool("memory_save", fields)

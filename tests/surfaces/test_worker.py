@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,16 @@ import pytest
 from vaultmem import wire, worker, worker_client
 from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
-from vaultmem.hints import Clue
+from vaultmem.hooks import answer_hook
 from vaultmem.notes import Status
 from vaultmem.recall import Candidate, Hint, Mode, Recall
+from vaultmem.recalled import Clue
 from vaultmem.runtime import address_name
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.usage import SessionLog
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
-from vaultmem.worker import Worker, WorkerClient
+from vaultmem.worker import Worker
+from vaultmem.worker_client import WorkerClient
 
 MEMORY = OpenedMemory(
     "mem_1", "2026/05/a.md", "名 A", "desc", ("a", "b"), Status.ACTIVE, "body \ud800", "text", "d1"
@@ -97,9 +100,13 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     return FakeEngine(tmp_path / "root", tmp_path / "state")
 
 
+def serving(engine: FakeEngine) -> Worker:
+    return Worker(engine, partial(answer_hook, engine.config))  # type: ignore[arg-type]
+
+
 @pytest.fixture
 def client(engine: FakeEngine) -> Iterator[WorkerClient]:
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         found = WorkerClient.connect(engine.config)
         assert found is not None
         yield found
@@ -190,13 +197,13 @@ def test_a_wrong_address_is_no_client(engine: FakeEngine, wrong: dict[str, Any])
     right = wire.plain(wire.Address(1, root, str(engine.config.state_dir), socket="/tmp/vmt-nobody.sock"))
     Path(folder, address_name(root)).write_bytes(wire.encode({**right, **wrong}))
     assert WorkerClient.connect(engine.config) is None
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         found = WorkerClient.connect(engine.config)
         assert found is not None and found.recall("q") == RECALL
 
 
 def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Path) -> None:
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         for other in (
             Config(tmp_path / "other", engine.config.state_dir),
             Config(engine.config.root, tmp_path),
@@ -205,7 +212,7 @@ def test_a_worker_of_another_root_is_not_asked(engine: FakeEngine, tmp_path: Pat
 
 
 def test_a_worker_warms_up_before_the_first_hook_asks(engine: FakeEngine) -> None:
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         assert engine.is_warm.wait(5)
 
 
@@ -213,7 +220,7 @@ def test_a_warm_up_that_fails_is_in_the_log_and_the_worker_lives_on(
     engine: FakeEngine, caplog: pytest.LogCaptureFixture
 ) -> None:
     engine.warm_up_error = EngineError("the caches are torn")
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         deadline = time.monotonic() + 5
         while "the caches are torn" not in caplog.text and time.monotonic() < deadline:
             time.sleep(0.01)
@@ -222,7 +229,7 @@ def test_a_warm_up_that_fails_is_in_the_log_and_the_worker_lives_on(
 
 
 def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         path = Path(served.address.socket or "")
         assert path.exists()
     assert not path.exists()
@@ -233,7 +240,7 @@ def test_closing_does_not_take_a_successors_address(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         root = str(engine.config.root)
         wire.write_address(worker.runtime_folder(), wire.Address(99999, root, "s", socket="/tmp/x"))
     address = wire.read_address(root)
@@ -260,7 +267,7 @@ def test_a_worker_whose_files_were_cleaned_away_can_be_found_again(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, clean: Callable[[Path, Path], object]
 ) -> None:
     monkeypatch.setattr(worker, "LOOK_EVERY_S", 0.02)
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         path = Path(served.address.socket or "")
         clean(path, path.parent / address_name(served.address.root))
         deadline = time.monotonic() + 5
@@ -277,7 +284,10 @@ def test_a_worker_leaves_the_address_to_a_later_one_that_lives_and_takes_a_dead_
     monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
     root, folder = str(engine.config.root), worker.runtime_folder()
     later = str(Path(folder, "later.sock"))
-    with Worker(engine) as served, socket.socket(socket.AF_UNIX) as listener:  # type: ignore[arg-type]
+    with (
+        serving(engine) as served,
+        socket.socket(socket.AF_UNIX) as listener,
+    ):  # type: ignore[arg-type]
         listener.bind(later)
         listener.listen()
         wire.write_address(folder, wire.Address(1, root, "other", socket=later))
@@ -290,7 +300,7 @@ def test_a_worker_leaves_the_address_to_a_later_one_that_lives_and_takes_a_dead_
 
 
 def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         path = Path(served.address.socket or "")
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -308,7 +318,7 @@ def test_a_runtime_folder_open_to_others_is_refused(engine: FakeEngine) -> None:
 
 
 def test_a_peer_of_another_user_is_turned_away(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    with Worker(engine):  # type: ignore[arg-type]
+    with serving(engine):
         found = WorkerClient.connect(engine.config)
         assert found is not None
         monkeypatch.setattr(worker_client, "is_same_user", lambda connection: False)
@@ -338,14 +348,14 @@ def raw(served: Worker, data: bytes) -> bytes:
     ],
 )
 def test_a_damaged_request_is_answered_with_an_error(engine: FakeEngine, line: bytes) -> None:
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         assert "error" in json.loads(raw(served, line))
         assert WorkerClient(served.address).recall("q") == RECALL
 
 
 def test_a_connection_may_carry_several_requests(engine: FakeEngine) -> None:
     request = wire.encode({"method": "clues", "params": {"query": "q"}})
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         assert len(raw(served, request * 3).splitlines()) == 3
         assert raw(served, request[:-5]) == b""
 
@@ -354,7 +364,7 @@ def test_an_endless_line_ends_its_connection_only(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_client, "MESSAGE_LIMIT_BYTES", 1000)
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(5)
             connection.connect(served.address.socket or "")
@@ -367,7 +377,7 @@ def test_an_endless_line_ends_its_connection_only(
 
 
 def test_a_slow_worker_costs_its_time_out_only(engine: FakeEngine) -> None:
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         engine.hold.clear()
         with pytest.raises(TimeoutError):
             WorkerClient(served.address).clues("q", timeout_s=0.05)
@@ -377,7 +387,7 @@ def test_a_slow_worker_costs_its_time_out_only(engine: FakeEngine) -> None:
 
 def test_twenty_clients_at_once_are_all_answered(engine: FakeEngine) -> None:
     answers: list[object] = []
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         threads = [
             threading.Thread(target=lambda: answers.append(WorkerClient(served.address).recall("q")))
             for _ in range(20)
@@ -391,7 +401,7 @@ def test_twenty_clients_at_once_are_all_answered(engine: FakeEngine) -> None:
 
 def test_without_unix_sockets_a_token_is_needed(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "HAS_UNIX_SOCKETS", False)
-    with Worker(engine) as served:  # type: ignore[arg-type]
+    with serving(engine) as served:
         found = WorkerClient.connect(engine.config)
         assert found is not None and found.recall("q") == RECALL
         thief = WorkerClient(wire.Address(1, "r", "s", port=served.address.port, token="guess"))
@@ -410,7 +420,7 @@ def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: Fa
 def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
     client: WorkerClient, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.shortcut.WORKER_TIMEOUT_S", -1.0)
+    monkeypatch.setattr("vaultmem.worker.HOOK_TIMEOUT_S", -1.0)
     engine.config.root.mkdir()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""
@@ -423,6 +433,9 @@ def test_sockets_of_killed_workers_are_swept_and_live_ones_stay(engine: FakeEngi
     with socket.socket(socket.AF_UNIX) as killed:
         killed.bind(str(dead))
     other = FakeEngine(engine.config.root.parent / "other", engine.config.state_dir)
-    with Worker(engine) as first, Worker(other) as second:  # type: ignore[arg-type]
+    with (
+        serving(engine) as first,
+        serving(other) as second,
+    ):  # type: ignore[arg-type]
         assert not dead.exists()
         assert WorkerClient(first.address).clues("q") and WorkerClient(second.address).clues("q")
