@@ -51,15 +51,15 @@ PURE = (
     "metadata",
     "edits",
     "chunks",
-    "terms",
+    "text.terms",
     "scoring",
     "hints",
     "diagnostics",
     "changes",
     "bonuses",
     "prompts",
-    "cuts",
-    "moments",
+    "text.cuts",
+    "text.moments",
 )
 
 

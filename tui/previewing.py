@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui.explaining import Question
 from tui.formatting import counted
 from vaultmem.hints import hint_lines, recall_block
-from vaultmem.terms import query_terms
+from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:
     from vaultmem.recall import Candidate, Hint, Recall

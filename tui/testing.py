@@ -23,7 +23,7 @@ from vaultmem.names import sync_copy_of
 from vaultmem.notes import Note, Status, new_id, normalise_tag, parse_note
 from vaultmem.recall import Candidate, Hint, Mode, Recall
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
-from vaultmem.terms import query_terms
+from vaultmem.text.terms import query_terms
 from vaultmem.views import (
     Check,
     DenseStatus,

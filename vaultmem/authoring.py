@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from vaultmem import edits
-from vaultmem.cuts import shortened
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.moments import utc_text
 from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
+from vaultmem.text.cuts import shortened
+from vaultmem.text.moments import utc_text
 from vaultmem.views import Edited
 
 Change = Callable[[Note, bytes], bytes]

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from vaultmem import scoring
-from vaultmem.terms import document_terms, query_terms
+from vaultmem.text.terms import document_terms, query_terms
 
 
 @dataclass(frozen=True, slots=True)

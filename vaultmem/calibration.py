@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.data import read_bytes, read_records
-from vaultmem.languages import CHINESE, ENGLISH, LANGUAGES, OTHER
+from vaultmem.text.languages import CHINESE, ENGLISH, LANGUAGES, OTHER
 
 if TYPE_CHECKING:
     import numpy as np

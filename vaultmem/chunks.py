@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from vaultmem.cuts import CODE, PROSE, ROWS, Limits, LineIndex, Places, cut, estimate_tokens
+from vaultmem.text.cuts import CODE, PROSE, ROWS, Limits, LineIndex, Places, cut, estimate_tokens
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

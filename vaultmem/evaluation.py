@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmem.baselines import MemoryText, OwnBM25, WordCount
 from vaultmem.errors import EngineError, VaultmemError
 from vaultmem.golden import GoldenQuery, GoldenSet, Kind, check_golden
-from vaultmem.languages import script_language
 from vaultmem.scoring import Signals
+from vaultmem.text.languages import script_language
 
 if TYPE_CHECKING:
     from vaultmem.recall import Recall

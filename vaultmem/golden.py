@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from vaultmem.errors import UsageError
-from vaultmem.languages import script_language
+from vaultmem.text.languages import script_language
 
 FEWEST_QUERIES = 20
 """With fewer queries one of them moves every figure by more than a twentieth."""

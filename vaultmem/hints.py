@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from vaultmem.cuts import shortened
 from vaultmem.errors import NoteNotFoundError
 from vaultmem.names import JOINERS
+from vaultmem.text.cuts import shortened
 
 if TYPE_CHECKING:
     from vaultmem.recalled import Clue

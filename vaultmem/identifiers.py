@@ -20,7 +20,7 @@ from functools import cache
 from vaultmem import scoring
 from vaultmem.calibration import calibration_texts
 from vaultmem.data import read_words
-from vaultmem.terms import CJK, query_terms, stop_words, terms
+from vaultmem.text.terms import CJK, query_terms, stop_words, terms
 
 _SHORT = 3
 _WORD = rf"[^\W{CJK}]"

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from vaultmem.cuts import is_letter_border
+from vaultmem.text.cuts import is_letter_border
 
 TEXT_CHARS = 300  # of a matching line, around the match
 CONTEXT_CHARS = 160

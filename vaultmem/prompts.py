@@ -16,9 +16,9 @@ from functools import cache
 
 from vaultmem.data import read_words
 from vaultmem.identifiers import Identifier, identifiers
-from vaultmem.languages import language
 from vaultmem.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
-from vaultmem.terms import CJK, query_terms, stop_words, whole_terms
+from vaultmem.text.languages import language
+from vaultmem.text.terms import CJK, query_terms, stop_words, whole_terms
 
 _BREAK = re.compile(r"\n+|(?<=[。！？；!?;])|(?<=\.)\s+")
 _RUNS = re.compile(rf"[{CJK}]+|[^\W{CJK}]+")

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from vaultmem.data import read_words
 from vaultmem.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
-from vaultmem.languages import script_language as language
 from vaultmem.prompts import has_content
-from vaultmem.terms import query_terms
+from vaultmem.text.languages import script_language as language
+from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:
     from vaultmem.views import NoteView, OpenedMemory

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.hints import harmless, harmless_id, hint_line
-from vaultmem.moments import utc_text
+from vaultmem.text.moments import utc_text
 
 if TYPE_CHECKING:
     from vaultmem.diagnostics import Diagnostic

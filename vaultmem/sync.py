@@ -28,7 +28,7 @@ from vaultmem.notes import Note
 from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
-from vaultmem.terms import TERMS, document_terms
+from vaultmem.text.terms import TERMS, document_terms
 from vaultmem.vault import Snapshot, Vault
 
 PARSER = "notes-2"

@@ -18,7 +18,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from vaultmem.hints import RecentRuns, begin_run, with_hinted
-from vaultmem.moments import utc_text
+from vaultmem.text.moments import utc_text
 
 FORMAT_VERSION = 1
 BLOCK_BYTES = 1 << 16

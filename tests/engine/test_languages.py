@@ -13,8 +13,8 @@ from vaultmem.calibration import Calibration, calibrate
 from vaultmem.chunks import metadata_text
 from vaultmem.config import EngineChoice
 from vaultmem.embed import Embedder, open_embedder
-from vaultmem.languages import language
 from vaultmem.scoring import dense_threshold
+from vaultmem.text.languages import language
 
 SAMPLES = Path(__file__).parent / "languages"
 

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from vaultmem.calibration import Calibration, calibrate
 from vaultmem.chunks import metadata_text, text_hash
 from vaultmem.evidence import Meaning, Sources
-from vaultmem.languages import language
 from vaultmem.recall import Mode, Recall, recall
 from vaultmem.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, total
 from vaultmem.stores.dense import DenseRow, Part
 from vaultmem.stores.lexical import LexicalDoc
-from vaultmem.terms import document_terms
 from vaultmem.testing import DictDenseStore, DictLexicalStore, HashingEmbedder
+from vaultmem.text.languages import language
+from vaultmem.text.terms import document_terms
 
 NOW = datetime(2026, 6, 7, 12, tzinfo=UTC)
 DIMENSION = 256

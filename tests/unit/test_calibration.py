@@ -17,8 +17,8 @@ from vaultmem.calibration import (
     shipped_calibration,
 )
 from vaultmem.embed import open_embedder
-from vaultmem.languages import language
 from vaultmem.testing import HashingEmbedder
+from vaultmem.text.languages import language
 
 Vectors = NDArray[np.float32]
 DIMENSION = 64

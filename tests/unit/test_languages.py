@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.languages import LANGUAGES, language, script_language
+from vaultmem.text.languages import LANGUAGES, language, script_language
 
 SAMPLES = Path(__file__).parents[1] / "engine" / "languages"
 

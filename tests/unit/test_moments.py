@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.moments import utc_text
+from vaultmem.text.moments import utc_text
 
 
 def test_a_moment_is_written_in_utc_with_milliseconds() -> None:

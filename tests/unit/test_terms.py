@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.terms import LONGEST_TERM, document_terms, query_terms, stop_words, terms, whole_terms
+from vaultmem.text.terms import LONGEST_TERM, document_terms, query_terms, stop_words, terms, whole_terms
 
 ANY_TEXT = st.text(max_size=200)
 

@@ -1,7 +1,7 @@
 """The lexical store: which notes hold which terms, kept in a Tantivy index. The only module that imports tantivy.
 
 It finds candidates and tells term counts, lengths and document frequencies; the BM25 arithmetic is done elsewhere,
-exactly. Terms come ready from `vaultmem.terms`; nothing here splits, folds or parses text.
+exactly. Terms come ready from `vaultmem.text.terms`; nothing here splits, folds or parses text.
 
 Per document: `note_key`, `version` ("key:digest", the handle for deletes), `length` (summed counts), `terms` (for
 finding) and `bag` (stored, for exact counts, because Tantivy does not hand out the term frequencies of a hit).

@@ -1,0 +1,7 @@
+"""Rules about plain text, whoever wrote it. Pure: text in, value out.
+
+cuts        where a long text may be cut without harm to a letter or a sentence
+languages   Chinese, English or other
+moments     a moment as text
+terms       text → lexical terms, and the words that say nothing
+"""
