@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tui.history import Change
     from tui.previewing import Settings
     from vaultmem import Engine
-    from vaultmem.diagnostics import Diagnostic
     from vaultmem.events import Event
+    from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.recall import Recall
     from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, OpenedMemory
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui.formatting import counted, plain
-from vaultmem.notes import digest_of
+from vaultmem.notes.parse import digest_of
 
 if TYPE_CHECKING:
     from tui.messages import EditsPlanned, EditsWritten

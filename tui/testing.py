@@ -16,11 +16,11 @@ from textual._context import visible_screen_stack
 from textual.css.query import NoMatches
 
 from vaultmem import authoring, edits
-from vaultmem.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
-from vaultmem.names import sync_copy_of
-from vaultmem.notes import Note, Status, new_id, normalise_tag, parse_note
+from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
+from vaultmem.notes.names import sync_copy_of
+from vaultmem.notes.parse import Note, Status, new_id, normalise_tag, parse_note
 from vaultmem.recall import Candidate, Hint, Mode, Recall
 from vaultmem.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.text.terms import query_terms

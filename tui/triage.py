@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tui.browsing import branches, under
 
 if TYPE_CHECKING:
-    from vaultmem.diagnostics import Diagnostic
+    from vaultmem.notes.diagnostics import Diagnostic
 
 SEVERITY_ORDER = ("error", "warning", "info")
 

@@ -21,10 +21,10 @@ _HOMES = {
     "Candidate": "vaultmem.recall",
     "Signals": "vaultmem.scoring",
     "Verdict": "vaultmem.scoring",
-    "Code": "vaultmem.problems",
-    "Diagnostic": "vaultmem.diagnostics",
-    "Severity": "vaultmem.diagnostics",
-    "Status": "vaultmem.notes",
+    "Code": "vaultmem.notes.problems",
+    "Diagnostic": "vaultmem.notes.diagnostics",
+    "Severity": "vaultmem.notes.diagnostics",
+    "Status": "vaultmem.notes.parse",
     "SyncReport": "vaultmem.events",
     "VaultmemError": "vaultmem.errors",
 }
@@ -32,14 +32,14 @@ __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from vaultmem.config import Config as Config
-    from vaultmem.diagnostics import Diagnostic as Diagnostic
-    from vaultmem.diagnostics import Severity as Severity
     from vaultmem.embed import Embedder as Embedder
     from vaultmem.engine import Engine as Engine
     from vaultmem.errors import VaultmemError as VaultmemError
     from vaultmem.events import SyncReport as SyncReport
-    from vaultmem.notes import Status as Status
-    from vaultmem.problems import Code as Code
+    from vaultmem.notes.diagnostics import Diagnostic as Diagnostic
+    from vaultmem.notes.diagnostics import Severity as Severity
+    from vaultmem.notes.parse import Status as Status
+    from vaultmem.notes.problems import Code as Code
     from vaultmem.recall import Candidate as Candidate
     from vaultmem.recall import Hint as Hint
     from vaultmem.recall import Recall as Recall

@@ -11,12 +11,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from vaultmem.caches import Caches, StoreName
-from vaultmem.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.embed import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
 from vaultmem.evidence import Meaning, MemoryRow, Sources
-from vaultmem.names import sync_copy_of
-from vaultmem.notes import Note, Status, parse_note
+from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
+from vaultmem.notes.names import sync_copy_of
+from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.overlay import OverlaidMemories, Overlay
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.vault import Vault

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from vaultmem import edits
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.notes import Code, Note, Status, normalise_tag, normalise_tags, parse_note
+from vaultmem.notes.parse import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.text.cuts import shortened
 from vaultmem.text.moments import utc_text
 from vaultmem.views import Edited

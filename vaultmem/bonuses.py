@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from vaultmem import scoring
 from vaultmem.identifiers import Identifier
-from vaultmem.notes import normalise_tag
+from vaultmem.notes.parse import normalise_tag
 
 
 def small_bonuses(

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vaultmem.notes import Code, Note, unknown_note
+from vaultmem.notes.parse import Code, Note, unknown_note
 from vaultmem.stores.catalog import Known
 from vaultmem.vault import FileStat, Snapshot
 

@@ -260,7 +260,7 @@ def read_question() -> str:
 
 def read_text() -> str:
     """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
-    from vaultmem.notes import encoding_problem
+    from vaultmem.notes.parse import encoding_problem
 
     data = sys.stdin.buffer.read()
     if problem := encoding_problem(data):

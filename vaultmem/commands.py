@@ -170,7 +170,7 @@ def init(options: Options) -> int:
 def notes(options: Options) -> int:
     """The catalog for people."""
     from vaultmem import render
-    from vaultmem.notes import normalise_tag
+    from vaultmem.notes.parse import normalise_tag
 
     with cli.open_engine(options) as engine:
         found = engine.notes()
@@ -191,7 +191,7 @@ def notes(options: Options) -> int:
 
 
 def _notes_words(words: Words) -> None:
-    from vaultmem.problems import Code
+    from vaultmem.notes.problems import Code
 
     words.add_argument("--all", action="store_true", help="also notes without an id, and those not active")
     words.add_argument("--tag", help="with this tag or one below it")

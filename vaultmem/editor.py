@@ -15,8 +15,8 @@ from vaultmem import answers, authoring, edits
 from vaultmem.authoring import Change
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.hub import utc_now
-from vaultmem.names import new_id, note_path
-from vaultmem.notes import Note, normalise_tag, parse_note
+from vaultmem.notes.names import new_id, note_path
+from vaultmem.notes.parse import Note, normalise_tag, parse_note
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.vault import Vault
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed

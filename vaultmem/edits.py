@@ -15,13 +15,13 @@ from typing import TypeAlias
 
 from vaultmem.entries import FIELD_ORDER, insert_entry, replace_value
 from vaultmem.errors import EditRefusedError
-from vaultmem.metadata import BOM, BlockError, find_block, read_tree
-from vaultmem.nodes import Fields, Scalar, resolve
-from vaultmem.notes import NOT_ON_LINE_1, Code, Note, Status, parse_note, second_block_line
+from vaultmem.notes.block import BOM, BlockError, find_block, read_tree
+from vaultmem.notes.parse import NOT_ON_LINE_1, Code, Note, Status, parse_note, second_block_line
+from vaultmem.notes.tags import normalise_tags
+from vaultmem.notes.tree import Fields, Scalar, resolve
 from vaultmem.proof import prove_edit, prove_new, prove_values
 from vaultmem.scalars import write_scalar, write_time
 from vaultmem.tag_edits import new_list, write_tags
-from vaultmem.tags import normalise_tags
 
 Value: TypeAlias = str | Sequence[str]
 

@@ -17,7 +17,6 @@ from vaultmem import answers, authoring, integrity, journal
 from vaultmem.access import Access
 from vaultmem.caches import Caches
 from vaultmem.config import Config
-from vaultmem.diagnostics import diagnose_root
 from vaultmem.editor import Editor
 from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
 from vaultmem.errors import (
@@ -30,7 +29,8 @@ from vaultmem.errors import (
 from vaultmem.events import Event, Progress, SyncReport
 from vaultmem.hub import Hub, utc_now
 from vaultmem.keeping import Keeper
-from vaultmem.notes import Status
+from vaultmem.notes.diagnostics import diagnose_root
+from vaultmem.notes.parse import Status
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.vault import Vault
 from vaultmem.views import (
@@ -48,7 +48,7 @@ from vaultmem.views import (
 
 if TYPE_CHECKING:
     from vaultmem.background import Background
-    from vaultmem.diagnostics import Diagnostic
+    from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.recall import Recall
 
 SIMILAR_SCORE = 0.85

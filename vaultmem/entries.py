@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from vaultmem.errors import EditRefusedError
-from vaultmem.nodes import Entry, Fields, Listing, Node, Scalar
+from vaultmem.notes.tree import Entry, Fields, Listing, Node, Scalar
 
 FIELD_ORDER = ("id", "name", "description", "tags", "status", "created_at", "updated_at")
 

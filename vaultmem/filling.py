@@ -21,11 +21,11 @@ from vaultmem.calibration import (
     shipped_calibration,
     shipped_name,
 )
-from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.data import read_bytes
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Filled, Phase, Progress
+from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.reading import read_note
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from vaultmem.errors import NoteNotFoundError
-from vaultmem.names import JOINERS
+from vaultmem.notes.names import JOINERS
 from vaultmem.text.cuts import shortened
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from vaultmem.errors import EditRefusedError
-from vaultmem.metadata import Block, BlockError, find_block, read_tree
-from vaultmem.nodes import Alias, Fields, Listing, Node, Scalar, leaves, resolve
-from vaultmem.notes import Status, parse_note, tag_field
-from vaultmem.tags import normalise_tags
+from vaultmem.notes.block import Block, BlockError, find_block, read_tree
+from vaultmem.notes.parse import Status, parse_note, tag_field
+from vaultmem.notes.tags import normalise_tags
+from vaultmem.notes.tree import Alias, Fields, Listing, Node, Scalar, leaves, resolve
 
 Value: TypeAlias = str | Sequence[str]
 Reading: TypeAlias = Mapping[str, Any]

@@ -11,8 +11,8 @@ from vaultmem.hints import harmless, harmless_id, hint_line
 from vaultmem.text.moments import utc_text
 
 if TYPE_CHECKING:
-    from vaultmem.diagnostics import Diagnostic
     from vaultmem.events import SyncReport
+    from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.recall import Candidate, Recall
     from vaultmem.scoring import Signals
     from vaultmem.views import (

@@ -26,7 +26,7 @@ from typing import IO, cast
 from vaultmem.errors import RootMissingError
 from vaultmem.linesearch import found_lines
 from vaultmem.matches import TEXT_CHARS, FoundLine, Hit, Match, Matches, collect, excerpt
-from vaultmem.names import is_note_name
+from vaultmem.notes.names import is_note_name
 from vaultmem.patterns import Pattern, bad_expression
 
 __all__ = ["Match", "Matches", "find_rg", "search"]

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from vaultmem.config import config_path, default_root
 from vaultmem.errors import RootMissingError
-from vaultmem.names import is_note_name, is_skipped_folder, placeholder_of
+from vaultmem.notes.names import is_note_name, is_skipped_folder, placeholder_of
 
 FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 ROOT_ADVICE = "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder."

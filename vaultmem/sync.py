@@ -21,10 +21,10 @@ from vaultmem.changes import (
     compare,
     plan_changes,
 )
-from vaultmem.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
-from vaultmem.notes import Note
+from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
+from vaultmem.notes.parse import Note
 from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore

@@ -21,10 +21,10 @@ from vaultmem.entries import (
     unusual_form,
 )
 from vaultmem.errors import EditRefusedError
-from vaultmem.nodes import Alias, Entry, Fields, Listing, Node, Scalar, resolve
-from vaultmem.notes import tag_field
+from vaultmem.notes.parse import tag_field
+from vaultmem.notes.tags import normalise_tag, split_tag_text
+from vaultmem.notes.tree import Alias, Entry, Fields, Listing, Node, Scalar, resolve
 from vaultmem.scalars import write_scalar
-from vaultmem.tags import normalise_tag, split_tag_text
 
 _COMMENT_LINES = re.compile(r"#[^\n]*\n")
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vaultmem.notes import Note
+    from vaultmem.notes.parse import Note
 
 
 @dataclass(slots=True)
@@ -244,7 +244,7 @@ def make_note(
     body: str = "Body.\n",
 ) -> Note:
     """Return the note that a file with these fields would give."""
-    from vaultmem.notes import parse_note
+    from vaultmem.notes.parse import parse_note
 
     return parse_note(
         path, note_bytes(id=id, name=name, description=description, tags=tags, status=status, body=body)

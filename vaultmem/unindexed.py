@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vaultmem import ripgrep
 from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
-from vaultmem.notes import Note, Status
+from vaultmem.notes.parse import Note, Status
 from vaultmem.vault import Vault
 from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from vaultmem.events import WatcherMode
 
 if TYPE_CHECKING:
-    from vaultmem.diagnostics import Diagnostic
-    from vaultmem.notes import Code, Status
+    from vaultmem.notes.diagnostics import Diagnostic
+    from vaultmem.notes.parse import Code, Status
 
 
 @dataclass(frozen=True, slots=True)

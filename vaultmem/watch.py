@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.events import WatcherMode
-from vaultmem.names import is_note_name, is_skipped_folder, placeholder_of
+from vaultmem.notes.names import is_note_name, is_skipped_folder, placeholder_of
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent

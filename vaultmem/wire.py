@@ -137,7 +137,7 @@ def read_search(data: Json) -> SearchResult:
 
 def read_memory(data: Json) -> OpenedMemory:
     """A note read from disk."""
-    from vaultmem.notes import Status
+    from vaultmem.notes.parse import Status
     from vaultmem.views import OpenedMemory
 
     return OpenedMemory(**{**data, "tags": tuple(data["tags"]), "status": Status(data["status"])})

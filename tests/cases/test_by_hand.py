@@ -27,7 +27,7 @@ from vaultmem.config import Config
 from vaultmem.engine import Engine
 from vaultmem.errors import UsageError
 from vaultmem.events import EngineFailed, SyncFinished, WatcherChanged, WatcherMode
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
 from vaultmem.testing import HashingEmbedder
 from vaultmem.watch import Watcher
 

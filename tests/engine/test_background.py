@@ -30,7 +30,7 @@ from vaultmem.events import (
     WatcherChanged,
     WatcherMode,
 )
-from vaultmem.notes import Status
+from vaultmem.notes.parse import Status
 from vaultmem.watch import ROOT, Watcher
 
 NEVER_S = 3_600.0

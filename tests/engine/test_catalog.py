@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.errors import StoreError
-from vaultmem.notes import Code, Problem, Status
+from vaultmem.notes.parse import Code, Problem, Status
 from vaultmem.stores.catalog import SCHEMA, Catalog, ChunkRef, NoteRecord
 from vaultmem.vault import FileStat
 

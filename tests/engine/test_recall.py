@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.calibration import Calibration, calibrate
-from vaultmem.chunks import metadata_text, text_hash
 from vaultmem.evidence import Meaning, Sources
+from vaultmem.notes.chunks import metadata_text, text_hash
 from vaultmem.recall import Mode, Recall, recall
 from vaultmem.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, total
 from vaultmem.stores.dense import DenseRow, Part

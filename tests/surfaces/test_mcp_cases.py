@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine import Engine
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
 
 CASES = Path(__file__).parents[1] / "cases" / "data"
 NOTE = "---\nid: {id}\nname: N\ndescription: About {id}\ntags: [t]\nstatus: active\ncreated_at: 2026-01-01\n---\n\nb\n"

@@ -10,7 +10,7 @@ from tui.dialogs.tags import TagDialog
 from tui.tagging import Tagging
 from tui.testing import FakeEngine, note_file, refused, screen_text, until
 from tui.widgets.chips import Chips
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
 
 SIZE = (110, 40)
 CACHE = "2026/05/week2/2026-05-11-cache-order.md"

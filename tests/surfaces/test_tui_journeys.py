@@ -21,7 +21,7 @@ from tui.testing import NOW, FakeEngine, note_file, refused, screen_text, until
 from tui.widgets.rows import Rows
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import EmbeddingProgress, EngineFailed, LockChanged
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
 
 SIZE = (110, 34)
 REDIS = "2026/05/week2/2026-05-14-redis.md"

@@ -21,7 +21,7 @@ from vaultmem import wire, worker, worker_client
 from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
 from vaultmem.hooks import answer_hook
-from vaultmem.notes import Status
+from vaultmem.notes.parse import Status
 from vaultmem.recall import Candidate, Hint, Mode, Recall
 from vaultmem.recalled import Clue
 from vaultmem.runtime import address_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from vaultmem.authoring import suggested_description
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from vaultmem.changes import (
     is_half_written,
     plan_changes,
 )
-from vaultmem.notes import Code, Note, unknown_note
+from vaultmem.notes.parse import Code, Note, unknown_note
 from vaultmem.stores.catalog import Known
 from vaultmem.testing import make_note
 from vaultmem.vault import FileStat, Snapshot

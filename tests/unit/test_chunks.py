@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.chunks import Chunk, metadata_text, split_body, text_hash
+from vaultmem.notes.chunks import Chunk, metadata_text, split_body, text_hash
 from vaultmem.text.cuts import HARD_TOKENS, Limits, cut, estimate_tokens, is_letter_border
 
 HARD_CHARS = 800

@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.diagnostics import CHECKS, SEVERITY, Diagnostic, NoteFacts, Severity, diagnose, diagnose_root
-from vaultmem.notes import Code, Problem, Status, parse_note, unknown_note
+from vaultmem.notes.diagnostics import (
+    CHECKS,
+    SEVERITY,
+    Diagnostic,
+    NoteFacts,
+    Severity,
+    diagnose,
+    diagnose_root,
+)
+from vaultmem.notes.parse import Code, Problem, Status, parse_note, unknown_note
 
 ERRORS = """bad_yaml duplicate_key bad_encoding unreadable conflict_id invalid_id invalid_status merge_conflict
 root_missing"""

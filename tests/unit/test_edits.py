@@ -15,8 +15,8 @@ from ruamel.yaml import YAML
 
 from vaultmem.edits import compose_note, diff, set_fields, set_id, set_status, set_tags, without_own_block
 from vaultmem.errors import EditRefusedError
-from vaultmem.metadata import find_block
-from vaultmem.notes import Code, Status, normalise_tags, parse_note
+from vaultmem.notes.block import find_block
+from vaultmem.notes.parse import Code, Status, normalise_tags, parse_note
 from vaultmem.scalars import write_scalar
 
 BLOCK = """\

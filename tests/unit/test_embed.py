@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 from vaultmem import cores, embed
-from vaultmem.chunks import split_body
 from vaultmem.embed import (
     BundledEmbedder,
     Embedder,
@@ -27,6 +26,7 @@ from vaultmem.embed import (
     unit_rows,
 )
 from vaultmem.errors import EmbedderError, UsageError
+from vaultmem.notes.chunks import split_body
 
 CACHE = "高频变化层不能放在大块稳定上下文前面，否则前缀缓存不会命中。"
 CACHE_QUESTION = "How do I keep the prompt prefix cache from missing?"

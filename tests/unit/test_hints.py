@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from vaultmem.errors import NoteNotFoundError
 from vaultmem.hints import (
-    Clue,
     RecentRuns,
     Run,
     begin_run,
@@ -26,7 +25,8 @@ from vaultmem.hints import (
     suppressed_for_user,
     with_hinted,
 )
-from vaultmem.notes import parse_note
+from vaultmem.notes.parse import parse_note
+from vaultmem.recalled import Clue
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from vaultmem.names import (
+from vaultmem.notes.names import (
     is_note_name,
     is_skipped_folder,
     new_id,
@@ -18,7 +18,7 @@ from vaultmem.names import (
     placeholder_of,
     sync_copy_of,
 )
-from vaultmem.notes import (
+from vaultmem.notes.parse import (
     BODY_LIMIT_BYTES,
     Code,
     Note,

@@ -21,7 +21,7 @@ from vaultmem.errors import (
     RefusedError,
     RootMissingError,
 )
-from vaultmem.notes import Code, digest_of
+from vaultmem.notes.parse import Code, digest_of
 from vaultmem.vault import FileStat, Vault
 
 

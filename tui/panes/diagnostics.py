@@ -23,7 +23,7 @@ from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.source import Source
 from tui.words import SEVERITIES, sign, title
-from vaultmem.diagnostics import Diagnostic
+from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.views import NoteView
 
 PREVIEW_DELAY_S = 0.06

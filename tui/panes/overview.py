@@ -21,8 +21,8 @@ from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
 from tui.words import SEVERITIES, sign, title
-from vaultmem.diagnostics import Diagnostic
 from vaultmem.events import SyncFinished
+from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.views import EngineStatus
 
 WEEKS = 26

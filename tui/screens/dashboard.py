@@ -36,7 +36,6 @@ from tui.panes.pane import Pane
 from tui.previewing import Settings
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.top_bar import Facts, TopBar
-from vaultmem.diagnostics import Diagnostic
 from vaultmem.events import (
     CachesChanged,
     EmbeddingProgress,
@@ -46,6 +45,7 @@ from vaultmem.events import (
     LockChanged,
     SyncFinished,
 )
+from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.views import EngineStatus, Freshness
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmem.errors import StoreError
-from vaultmem.notes import Code, Problem, Status
+from vaultmem.notes.parse import Code, Problem, Status
 from vaultmem.stores.folders import advice_for
 from vaultmem.vault import FileStat
 

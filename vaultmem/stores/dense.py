@@ -21,8 +21,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from vaultmem.chunks import text_hash
 from vaultmem.errors import StoreError
+from vaultmem.notes.chunks import text_hash
 from vaultmem.stores.dense_rows import (
     DenseRow,
     Part,

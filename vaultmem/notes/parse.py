@@ -13,19 +13,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from vaultmem.metadata import (
-    BLOCK_LIMIT_BYTES,
-    BOM,
-    Block,
-    BlockError,
-    find_block,
-    read_tree,
-)
-from vaultmem.names import JOINERS, is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
-from vaultmem.nodes import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
-from vaultmem.problems import Code, Problem
-from vaultmem.tags import normalise_tag, normalise_tags, split_tag_text
-from vaultmem.yaml_errors import UNCLOSED_BLOCK
+from vaultmem.notes.block import BLOCK_LIMIT_BYTES, BOM, Block, BlockError, find_block, read_tree
+from vaultmem.notes.names import JOINERS, is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
+from vaultmem.notes.problems import Code, Problem
+from vaultmem.notes.tags import normalise_tag, normalise_tags, split_tag_text
+from vaultmem.notes.tree import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
+from vaultmem.notes.yaml_errors import UNCLOSED_BLOCK
 
 __all__ = [
     "BODY_LIMIT_BYTES",
@@ -51,7 +44,7 @@ __all__ = [
 BODY_LIMIT_BYTES = 1024 * 1024
 ID_LIMIT_CHARS = 128
 
-# Why there is no id, where more is to be said than that; `vaultmem.diagnostics` knows how to mend each.
+# Why there is no id, where more is to be said than that; `vaultmem.notes.diagnostics` knows how to mend each.
 NOT_ON_LINE_1 = "its metadata block does not begin on line 1, so it does not count"
 NO_FIELDS = "its metadata block holds no `key: value` lines"
 SECOND_BLOCK = "a second metadata block follows, and only the first one counts; it begins on line"

@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
-from vaultmem import notes, yaml_errors
-from vaultmem.names import sync_copy_of
-from vaultmem.notes import Status
-from vaultmem.problems import Code, Problem
+from vaultmem.notes import yaml_errors
+from vaultmem.notes.names import sync_copy_of
+from vaultmem.notes.parse import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK, Status
+from vaultmem.notes.problems import Code, Problem
 
 
 class Severity(StrEnum):
@@ -150,9 +150,9 @@ CHECKS: Mapping[Code, Check] = MappingProxyType(
 )
 
 _MISSING_ID_FIXES = {
-    notes.NOT_ON_LINE_1: "Delete the blank lines above the block.",
-    notes.NO_FIELDS: "Write the block as `key: value` lines, or leave the note as it is.",
-    notes.SECOND_BLOCK: "Make one block of the two.",
+    NOT_ON_LINE_1: "Delete the blank lines above the block.",
+    NO_FIELDS: "Write the block as `key: value` lines, or leave the note as it is.",
+    SECOND_BLOCK: "Make one block of the two.",
 }
 _YAML_FIXES = {
     yaml_errors.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',

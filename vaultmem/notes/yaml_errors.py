@@ -1,6 +1,6 @@
 """What a YAML parser complains about, said so that someone who does not know YAML can find the mistake.
 
-The texts below are the details of `bad_yaml`; `vaultmem.diagnostics` knows how to mend each.
+The texts below are the details of `bad_yaml`; `vaultmem.notes.diagnostics` knows how to mend each.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from vaultmem.nodes import Alias, Entry, Fields, Listing, Node, Resolved, Scalar
-from vaultmem.problems import Code, Problem
-from vaultmem.yaml_errors import (
+from vaultmem.notes.problems import Code, Problem
+from vaultmem.notes.tree import Alias, Entry, Fields, Listing, Node, Resolved, Scalar
+from vaultmem.notes.yaml_errors import (
     CONTROL_CHARACTER,
     EXPLICIT_TAG,
     KEY_IS_NO_TEXT,

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Code(StrEnum):
-    """One code per cause; a note can carry several. Severity and wording live in `vaultmem.diagnostics`."""
+    """One code per cause; a note can carry several. Severity and wording live in `vaultmem.notes.diagnostics`."""
 
     BAD_YAML = "bad_yaml"
     DUPLICATE_KEY = "duplicate_key"
