@@ -55,7 +55,8 @@ def modules_of(package: str) -> list[str]:
 PURE = (
     *modules_of("vaultmem/text"),
     *modules_of("vaultmem/notes"),
-    "vaultmem.edits",
+    *modules_of("vaultmem/editing"),
+    "vaultmem.editing.edits",
     "vaultmem.scoring",
     "vaultmem.hints",
     "vaultmem.changes",

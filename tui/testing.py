@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from textual._context import visible_screen_stack
 from textual.css.query import NoMatches
 
-from vaultmem import authoring, edits
+from vaultmem.editing import changes as authoring
+from vaultmem.editing import edits
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from vaultmem import answers, authoring, edits
-from vaultmem.authoring import Change
+from vaultmem import answers
+from vaultmem.editing import changes as authoring
+from vaultmem.editing import edits
+from vaultmem.editing.changes import Change
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.hub import utc_now
 from vaultmem.notes.names import new_id, note_path

@@ -13,10 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from vaultmem import answers, authoring, integrity, journal
+from vaultmem import answers, integrity, journal
 from vaultmem.access import Access
 from vaultmem.caches import Caches
 from vaultmem.config import Config
+from vaultmem.editing import changes as authoring
 from vaultmem.editor import Editor
 from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
 from vaultmem.errors import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vaultmem.authoring import suggested_description
+from vaultmem.editing.changes import suggested_description
 from vaultmem.notes.parse import parse_note
 
 

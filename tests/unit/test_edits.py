@@ -13,11 +13,19 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from vaultmem.edits import compose_note, diff, set_fields, set_id, set_status, set_tags, without_own_block
+from vaultmem.editing.edits import (
+    compose_note,
+    diff,
+    set_fields,
+    set_id,
+    set_status,
+    set_tags,
+    without_own_block,
+)
+from vaultmem.editing.scalars import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import find_block
 from vaultmem.notes.parse import Code, Status, normalise_tags, parse_note
-from vaultmem.scalars import write_scalar
 
 BLOCK = """\
 ---

@@ -2,7 +2,7 @@
 
 The entry is found by the places that the YAML parser reports, and its text is spliced; nothing is loaded and
 dumped, so comments, quotes, order, line ends, a byte-order mark and blanks stay. Each result is proven before
-it is returned (`vaultmem.proof`); an edit that cannot be proven is refused with its reason: EditRefusedError.
+it is returned (`vaultmem.editing.proof`); an edit that cannot be proven is refused with its reason: EditRefusedError.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from vaultmem.entries import FIELD_ORDER, insert_entry, replace_value
+from vaultmem.editing.entries import FIELD_ORDER, insert_entry, replace_value
+from vaultmem.editing.proof import prove_edit, prove_new, prove_values
+from vaultmem.editing.scalars import write_scalar, write_time
+from vaultmem.editing.tag_edits import new_list, write_tags
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import BOM, BlockError, find_block, read_tree
 from vaultmem.notes.parse import NOT_ON_LINE_1, Code, Note, Status, parse_note, second_block_line
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve
-from vaultmem.proof import prove_edit, prove_new, prove_values
-from vaultmem.scalars import write_scalar, write_time
-from vaultmem.tag_edits import new_list, write_tags
 
 Value: TypeAlias = str | Sequence[str]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from vaultmem import edits
+from vaultmem.editing import edits
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.notes.parse import Code, Note, Status, normalise_tag, normalise_tags, parse_note
 from vaultmem.text.cuts import shortened

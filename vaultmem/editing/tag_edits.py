@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vaultmem.entries import (
+from vaultmem.editing.entries import (
     after_colon,
     content_end,
     indent_of,
@@ -20,11 +20,11 @@ from vaultmem.entries import (
     replace_value,
     unusual_form,
 )
+from vaultmem.editing.scalars import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.parse import tag_field
 from vaultmem.notes.tags import normalise_tag, split_tag_text
 from vaultmem.notes.tree import Alias, Entry, Fields, Listing, Node, Scalar, resolve
-from vaultmem.scalars import write_scalar
 
 _COMMENT_LINES = re.compile(r"#[^\n]*\n")
 
