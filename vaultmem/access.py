@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vaultmem.caches import Caches
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
-from vaultmem.lock import WriterLock, holder
+from vaultmem.files.lock import WriterLock, holder
 from vaultmem.stores.folders import advice_for
 
 LOCK_WAIT_S = 5.0

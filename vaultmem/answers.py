@@ -14,12 +14,12 @@ from vaultmem.caches import Caches, StoreName
 from vaultmem.embed import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
 from vaultmem.evidence import Meaning, MemoryRow, Sources
+from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.overlay import OverlaidMemories, Overlay
 from vaultmem.stores.catalog import Catalog, NoteRow
-from vaultmem.vault import Vault
 from vaultmem.views import NoteCopy, NoteView, OpenedMemory, SearchMatch, SearchResult
 
 # --- notes and diagnostics

@@ -29,8 +29,8 @@ from vaultmem.events import (
     WatcherChanged,
     WatcherMode,
 )
+from vaultmem.files.watch import ROOT, Watcher
 from vaultmem.hub import utc_now
-from vaultmem.watch import ROOT, Watcher
 
 if TYPE_CHECKING:
     from vaultmem.caches import Caches

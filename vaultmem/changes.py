@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from vaultmem.files.vault import FileStat, Snapshot
 from vaultmem.notes.parse import Code, Note, unknown_note
 from vaultmem.stores.catalog import Known
-from vaultmem.vault import FileStat, Snapshot
 
 NO_FILE = FileStat(0, 0, 0, 0)
 

@@ -16,11 +16,11 @@ from vaultmem.editing import changes as authoring
 from vaultmem.editing import edits
 from vaultmem.editing.changes import Change
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
+from vaultmem.files.vault import Vault
 from vaultmem.hub import utc_now
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, normalise_tag, parse_note
 from vaultmem.stores.catalog import NoteRow
-from vaultmem.vault import Vault
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 
 

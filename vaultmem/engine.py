@@ -28,12 +28,12 @@ from vaultmem.errors import (
     WriterBusyError,
 )
 from vaultmem.events import Event, Progress, SyncReport
+from vaultmem.files.vault import Vault
 from vaultmem.hub import Hub, utc_now
 from vaultmem.keeping import Keeper
 from vaultmem.notes.diagnostics import diagnose_root
 from vaultmem.notes.parse import Status
 from vaultmem.stores.catalog import NoteRow
-from vaultmem.vault import Vault
 from vaultmem.views import (
     DoctorReport,
     Edited,

@@ -25,13 +25,13 @@ from vaultmem.data import read_bytes
 from vaultmem.embed import Embedder
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Filled, Phase, Progress
+from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.reading import read_note
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.sync import PARSER
 from vaultmem.text.languages import language
-from vaultmem.vault import Vault
 
 if TYPE_CHECKING:
     import numpy as np

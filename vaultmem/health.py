@@ -18,6 +18,7 @@ from vaultmem.caches import CATALOG_FILE, Caches, StoreName
 from vaultmem.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
+from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
 from vaultmem.stores.catalog import NoteRow
@@ -29,7 +30,6 @@ from vaultmem.views import (
     LexicalStatus,
     WriterStatus,
 )
-from vaultmem.watch import POLLING_WANTED
 
 if TYPE_CHECKING:
     from vaultmem.engine import Engine

@@ -135,7 +135,7 @@ def apply(edit: FileEdit, *, back_up: bool) -> str:
 
     Raises EditRefusedError.
     """
-    from vaultmem import atomic
+    from vaultmem.files import atomic
 
     assert edit.after is not None
     data = edit.after.encode()

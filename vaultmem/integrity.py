@@ -12,7 +12,7 @@ from pathlib import Path
 
 from vaultmem.caches import Caches, StoreName
 from vaultmem.errors import RootMissingError, StoreError, UsageError
-from vaultmem.vault import Vault
+from vaultmem.files.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,10 +17,10 @@ from vaultmem.caches import Caches, StoreName
 from vaultmem.embed import Embedder
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.files.vault import FileStat, Vault
 from vaultmem.hub import Hub, utc_now
 from vaultmem.overlay import Overlay, look
 from vaultmem.stores.vectors import VECTORS_KEPT_S
-from vaultmem.vault import FileStat, Vault
 
 if TYPE_CHECKING:
     from vaultmem.background import Background

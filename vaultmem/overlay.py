@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from vaultmem.changes import Reading, compare, plan_changes
+from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note
 from vaultmem.patterns import is_text
 from vaultmem.reading import hold_back_half_written, read_note
 from vaultmem.stores.catalog import Catalog, NoteRow
-from vaultmem.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)

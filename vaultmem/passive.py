@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
+from vaultmem.files.lock import WriterLock
 from vaultmem.hints import (
     DESCRIPTION_WIDTH,
     begin_run,
@@ -27,7 +28,6 @@ from vaultmem.hints import (
     suppressed_for_assistant,
     suppressed_for_user,
 )
-from vaultmem.lock import WriterLock
 from vaultmem.usage import EventKind, SessionLog, SessionTail, Trigger, UsageEvent, session_name, turn_key
 
 if TYPE_CHECKING:

@@ -23,13 +23,13 @@ from vaultmem.changes import (
 )
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
+from vaultmem.files.vault import Snapshot, Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.text.terms import TERMS, document_terms
-from vaultmem.vault import Snapshot, Vault
 
 PARSER = "notes-2"
 """Raise it when the reading of a note's fields changes: every note is then read again."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from vaultmem import ripgrep
 from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
+from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note, Status
-from vaultmem.vault import Vault
 from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 
 ID_LINES_LIMIT = 500

@@ -27,9 +27,9 @@ from vaultmem.config import Config
 from vaultmem.engine import Engine
 from vaultmem.errors import UsageError
 from vaultmem.events import EngineFailed, SyncFinished, WatcherChanged, WatcherMode
+from vaultmem.files.watch import Watcher
 from vaultmem.notes.parse import parse_note
 from vaultmem.testing import HashingEmbedder
-from vaultmem.watch import Watcher
 
 TESTS = Path(__file__).parents[1]
 DATA = Path(__file__).parent / "data"

@@ -30,8 +30,8 @@ from vaultmem.events import (
     WatcherChanged,
     WatcherMode,
 )
+from vaultmem.files.watch import ROOT, Watcher
 from vaultmem.notes.parse import Status
-from vaultmem.watch import ROOT, Watcher
 
 NEVER_S = 3_600.0
 

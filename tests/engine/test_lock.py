@@ -17,12 +17,12 @@ import pytest
 
 from vaultmem.access import Access
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
-from vaultmem.lock import WriterLock, holder
+from vaultmem.files.lock import WriterLock, holder
 
 HOLD = """
 import sys
 from pathlib import Path
-from vaultmem.lock import WriterLock
+from vaultmem.files.lock import WriterLock
 lock = WriterLock(Path(sys.argv[1]))
 print("held" if lock.try_acquire() else "busy", flush=True)
 sys.stdin.readline()
@@ -160,7 +160,7 @@ def test_a_deleted_lock_file_locks_nobody_out_and_its_holder_knows(path):
 FORK = """
 import os, signal, sys
 from pathlib import Path
-from vaultmem.lock import WriterLock
+from vaultmem.files.lock import WriterLock
 path = Path(sys.argv[1])
 lock = WriterLock(path)
 assert lock.try_acquire()

@@ -21,7 +21,7 @@ import pytest
 
 from vaultmem import cli
 from vaultmem.engine import Engine
-from vaultmem.lock import WriterLock
+from vaultmem.files.lock import WriterLock
 
 VAULTMEM = [sys.executable, "-m", "vaultmem"]
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")

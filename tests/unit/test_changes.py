@@ -18,10 +18,10 @@ from vaultmem.changes import (
     is_half_written,
     plan_changes,
 )
+from vaultmem.files.vault import FileStat, Snapshot
 from vaultmem.notes.parse import Code, Note, unknown_note
 from vaultmem.stores.catalog import Known
 from vaultmem.testing import make_note
-from vaultmem.vault import FileStat, Snapshot
 
 SECOND_NS = 1_000_000_000
 

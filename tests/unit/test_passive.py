@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import EngineError
-from vaultmem.lock import WriterLock
+from vaultmem.files.lock import WriterLock
 from vaultmem.passive import Message, Rules, Session
 from vaultmem.recalled import Clue
 from vaultmem.usage import EventKind, SessionLog

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem import atomic, snapshot, vault
 from vaultmem.errors import (
     ConcurrentChangeError,
     EditRefusedError,
@@ -21,8 +20,9 @@ from vaultmem.errors import (
     RefusedError,
     RootMissingError,
 )
+from vaultmem.files import atomic, snapshot, vault
+from vaultmem.files.vault import FileStat, Vault
 from vaultmem.notes.parse import Code, digest_of
-from vaultmem.vault import FileStat, Vault
 
 
 @pytest.fixture
@@ -414,8 +414,8 @@ def test_a_stuck_writer_is_not_waited_for_without_end(root: Path, monkeypatch: p
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from vaultmem import atomic
-from vaultmem.vault import Vault
+from vaultmem.files import atomic
+from vaultmem.files.vault import Vault
 atomic._take_after = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 Vault(Path(sys.argv[1])).replace("n.md", b"old", b"new")
 """

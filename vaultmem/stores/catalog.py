@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from vaultmem.errors import StoreError
+from vaultmem.files.vault import FileStat
 from vaultmem.notes.parse import Code, Problem, Status
 from vaultmem.stores.folders import advice_for
-from vaultmem.vault import FileStat
 
 SCHEMA = 2
 BUSY_TIMEOUT_MS = 5_000

@@ -177,7 +177,7 @@ class Watcher:
 
 def _new_observer() -> BaseObserver:
     if sys.platform.startswith("linux"):
-        from vaultmem.inotify import Observer
+        from vaultmem.files.inotify import Observer
 
         return Observer(timeout=0.5)
     from watchdog.observers import Observer as SystemsObserver

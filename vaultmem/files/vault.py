@@ -15,11 +15,18 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from vaultmem import atomic
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
+from vaultmem.files import atomic
+from vaultmem.files.snapshot import (
+    FileStat,
+    Snapshot,
+    check_readable,
+    reason_of,
+    root_identity,
+    take_snapshot,
+)
 from vaultmem.notes.names import is_note_name, is_skipped_folder
 from vaultmem.notes.parse import Code, Note, parse_note, unknown_note
-from vaultmem.snapshot import FileStat, Snapshot, check_readable, reason_of, root_identity, take_snapshot
 
 __all__ = ["FileStat", "Snapshot", "Vault"]
 
