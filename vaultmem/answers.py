@@ -175,7 +175,7 @@ def search(
 
     What decides is read from each matching file itself. Raises UsageError for a pattern that cannot be searched.
     """
-    from vaultmem import ripgrep
+    from vaultmem.search import ripgrep
 
     if limit < 1:
         raise UsageError(f"the limit {limit} is too small", advice="Give a limit of 1 or more.")

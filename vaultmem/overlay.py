@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from vaultmem.changes import Reading, compare, plan_changes
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note
-from vaultmem.patterns import is_text
 from vaultmem.reading import hold_back_half_written, read_note
+from vaultmem.search.patterns import is_text
 from vaultmem.stores.catalog import Catalog, NoteRow
 
 

@@ -10,10 +10,10 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from vaultmem import ripgrep
 from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note, Status
+from vaultmem.search import ripgrep
 from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 
 ID_LINES_LIMIT = 500

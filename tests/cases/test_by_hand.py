@@ -22,13 +22,14 @@ from typing import Any
 
 import pytest
 
-from vaultmem import background, cores, ripgrep
+from vaultmem import background, cores
 from vaultmem.config import Config
 from vaultmem.engine import Engine
 from vaultmem.errors import UsageError
 from vaultmem.events import EngineFailed, SyncFinished, WatcherChanged, WatcherMode
 from vaultmem.files.watch import Watcher
 from vaultmem.notes.parse import parse_note
+from vaultmem.search import ripgrep
 from vaultmem.testing import HashingEmbedder
 
 TESTS = Path(__file__).parents[1]

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem import ripgrep
 from vaultmem.errors import RootMissingError, UsageError
-from vaultmem.matches import Match, Matches
-from vaultmem.ripgrep import find_rg, search
+from vaultmem.search import ripgrep
+from vaultmem.search.lines import Match, Matches
+from vaultmem.search.ripgrep import find_rg, search
 
 RG = find_rg()
 Search = Callable[..., Matches]
@@ -444,7 +444,7 @@ def test_a_search_that_takes_too_long_is_stopped_and_says_so(tmp_path: Path) -> 
 def test_an_open_stdin_is_neither_waited_for_nor_eaten(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "needle\n")
     code = (
-        "import sys; from pathlib import Path; from vaultmem.ripgrep import search\n"
+        "import sys; from pathlib import Path; from vaultmem.search.ripgrep import search\n"
         "print(len(search(Path(sys.argv[1]), 'needle').matches), sys.stdin.readline(), end='')"
     )
     with subprocess.Popen(

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from re import Pattern as Compiled
 
-from vaultmem.matches import CONTEXT_CHARS, FoundLine, excerpt
 from vaultmem.notes.names import is_note_name, is_skipped_folder
-from vaultmem.patterns import Pattern
+from vaultmem.search.lines import CONTEXT_CHARS, FoundLine, excerpt
+from vaultmem.search.patterns import Pattern
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 

@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import IO, cast
 
 from vaultmem.errors import RootMissingError
-from vaultmem.linesearch import found_lines
-from vaultmem.matches import TEXT_CHARS, FoundLine, Hit, Match, Matches, collect, excerpt
 from vaultmem.notes.names import is_note_name
-from vaultmem.patterns import Pattern, bad_expression
+from vaultmem.search.fallback import found_lines
+from vaultmem.search.lines import TEXT_CHARS, FoundLine, Hit, Match, Matches, collect, excerpt
+from vaultmem.search.patterns import Pattern, bad_expression
 
 __all__ = ["Match", "Matches", "find_rg", "search"]
 
