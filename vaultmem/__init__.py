@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Engine": "vaultmem.engine",
     "Config": "vaultmem.config",
-    "Embedder": "vaultmem.embed",
+    "Embedder": "vaultmem.embedding.embedder",
     "Recall": "vaultmem.recall",
     "Hint": "vaultmem.recall",
     "Candidate": "vaultmem.recall",
@@ -32,7 +32,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 
 if TYPE_CHECKING:
     from vaultmem.config import Config as Config
-    from vaultmem.embed import Embedder as Embedder
+    from vaultmem.embedding.embedder import Embedder as Embedder
     from vaultmem.engine import Engine as Engine
     from vaultmem.errors import VaultmemError as VaultmemError
     from vaultmem.events import SyncReport as SyncReport

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from vaultmem.caches import Caches, StoreName
-from vaultmem.embed import Embedder
+from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
 from vaultmem.evidence import Meaning, MemoryRow, Sources
 from vaultmem.files.vault import Vault

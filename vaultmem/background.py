@@ -15,7 +15,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from vaultmem.cores import lower_priority
+from vaultmem.embedding.cores import lower_priority
 from vaultmem.errors import EngineError, RootMissingError, StoreError, VaultmemError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,

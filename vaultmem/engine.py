@@ -19,7 +19,7 @@ from vaultmem.caches import Caches
 from vaultmem.config import Config
 from vaultmem.editing import changes as authoring
 from vaultmem.editor import Editor
-from vaultmem.embed import Embedder, EngineChosen, describe_choice, open_embedder
+from vaultmem.embedding.embedder import Embedder, EngineChosen, describe_choice, open_embedder
 from vaultmem.errors import (
     ConflictError,
     NoteNotFoundError,

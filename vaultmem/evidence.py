@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vaultmem.calibration import Calibration
+    from vaultmem.embedding.calibration import Calibration
     from vaultmem.prompts import Prompt, Window
     from vaultmem.stores.dense import DenseRow, RowTable
     from vaultmem.stores.lexical import LexicalHit

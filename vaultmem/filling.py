@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 
 from vaultmem import integrity
 from vaultmem.caches import Caches, StoreName
-from vaultmem.calibration import (
+from vaultmem.data import read_bytes
+from vaultmem.embedding.calibration import (
     Calibration,
     calibrate,
     calibration_key,
     shipped_calibration,
     shipped_name,
 )
-from vaultmem.data import read_bytes
-from vaultmem.embed import Embedder
+from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Filled, Phase, Progress
 from vaultmem.files.vault import Vault

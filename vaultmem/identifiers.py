@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from vaultmem import scoring
-from vaultmem.calibration import calibration_texts
 from vaultmem.data import read_words
+from vaultmem.embedding.calibration import calibration_texts
 from vaultmem.text.terms import CJK, query_terms, stop_words, terms
 
 _SHORT = 3

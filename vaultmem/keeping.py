@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from vaultmem import integrity, journal
 from vaultmem.access import Access
 from vaultmem.caches import Caches, StoreName
-from vaultmem.embed import Embedder
+from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.vault import FileStat, Vault

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vaultmem.cores import settle_garbage_collector
+from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.recalled import Ask, Clue, clues
 from vaultmem.runtime import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
-from vaultmem.cores import settle_garbage_collector
-from vaultmem.embed import Embedder, open_embedder
+from vaultmem.embedding.cores import settle_garbage_collector
+from vaultmem.embedding.embedder import Embedder, open_embedder
 from vaultmem.engine import Engine
 from vaultmem.filling import texts_of
 from vaultmem.recalled import Mode
@@ -405,7 +405,7 @@ def test_memory_of_the_worker_at_10_000_notes(root: Path, tmp_path: Path) -> Non
 
 def test_threads_do_not_starve_the_machine() -> None:
     """em-threads: while it embeds, the engine uses at most the documented number of threads' worth of CPU."""
-    from vaultmem.cores import default_threads
+    from vaultmem.embedding.cores import default_threads
 
     embedder = open_embedder("bundled")
     assert embedder is not None

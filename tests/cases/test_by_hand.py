@@ -22,8 +22,9 @@ from typing import Any
 
 import pytest
 
-from vaultmem import background, cores
+from vaultmem import background
 from vaultmem.config import Config
+from vaultmem.embedding import cores
 from vaultmem.engine import Engine
 from vaultmem.errors import UsageError
 from vaultmem.events import EngineFailed, SyncFinished, WatcherChanged, WatcherMode
@@ -141,7 +142,7 @@ def test_em_reembed_loop_only_new_text_is_embedded(world):
 
 COUNT_THREADS = """
 import os, time
-from vaultmem.embed import open_embedder
+from vaultmem.embedding.embedder import open_embedder
 engine = open_embedder("bundled", threads=1)
 engine.passages(["warm up"])
 wall, cpu = time.perf_counter(), time.process_time()

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vaultmem.calibration import Calibration, calibrate
 from vaultmem.config import EngineChoice
-from vaultmem.embed import Embedder, open_embedder
+from vaultmem.embedding.calibration import Calibration, calibrate
+from vaultmem.embedding.embedder import Embedder, open_embedder
 from vaultmem.notes.chunks import metadata_text
 from vaultmem.scoring import dense_threshold
 from vaultmem.text.languages import language

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.calibration import Calibration, calibrate
+from vaultmem.embedding.calibration import Calibration, calibrate
 from vaultmem.evidence import Meaning, Sources
 from vaultmem.notes.chunks import metadata_text, text_hash
 from vaultmem.recall import Mode, Recall, recall

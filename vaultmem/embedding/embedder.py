@@ -23,8 +23,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from vaultmem.cores import lower_priority as lower_priority
-from vaultmem.cores import prepare_threads
+from vaultmem.embedding.cores import lower_priority as lower_priority
+from vaultmem.embedding.cores import prepare_threads
 from vaultmem.errors import EmbedderError, UsageError
 
 if TYPE_CHECKING:
