@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from vaultmem.caches import Caches, StoreName
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
 from vaultmem.evidence import Meaning, MemoryRow, Sources
@@ -19,6 +18,7 @@ from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.overlay import OverlaidMemories, Overlay
+from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.views import NoteCopy, NoteView, OpenedMemory, SearchMatch, SearchResult
 

@@ -33,8 +33,8 @@ from vaultmem.files.watch import ROOT, Watcher
 from vaultmem.hub import utc_now
 
 if TYPE_CHECKING:
-    from vaultmem.caches import Caches
     from vaultmem.engine import Engine
+    from vaultmem.stores.caches import Caches
 
 BEAT_S = 0.5
 """How often the sync thread looks up when nothing happens: at the root, the lock, and a reader at the catalog."""

@@ -14,8 +14,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from vaultmem import answers, integrity, journal
-from vaultmem.access import Access
-from vaultmem.caches import Caches
 from vaultmem.config import Config
 from vaultmem.editing import changes as authoring
 from vaultmem.editor import Editor
@@ -33,6 +31,8 @@ from vaultmem.hub import Hub, utc_now
 from vaultmem.keeping import Keeper
 from vaultmem.notes.diagnostics import diagnose_root
 from vaultmem.notes.parse import Status
+from vaultmem.stores.access import Access
+from vaultmem.stores.caches import Caches
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.views import (
     DoctorReport,

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from vaultmem import integrity
-from vaultmem.caches import Caches, StoreName
 from vaultmem.data import read_bytes
 from vaultmem.embedding.calibration import (
     Calibration,
@@ -28,6 +27,7 @@ from vaultmem.events import Filled, Phase, Progress
 from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.reading import read_note
+from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.sync import PARSER

@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem import answers, filling, integrity
-from vaultmem.caches import CATALOG_FILE, Caches, StoreName
 from vaultmem.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
 from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
+from vaultmem.stores.caches import CATALOG_FILE, Caches, StoreName
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.views import (
     Check,

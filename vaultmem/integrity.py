@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from vaultmem.caches import Caches, StoreName
 from vaultmem.errors import RootMissingError, StoreError, UsageError
 from vaultmem.files.vault import Vault
+from vaultmem.stores.caches import Caches, StoreName
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultmem import integrity, journal
-from vaultmem.access import Access
-from vaultmem.caches import Caches, StoreName
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.vault import FileStat, Vault
 from vaultmem.hub import Hub, utc_now
 from vaultmem.overlay import Overlay, look
+from vaultmem.stores.access import Access
+from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.vectors import VECTORS_KEPT_S
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from vaultmem import integrity
-from vaultmem.caches import Caches, StoreName
 from vaultmem.changes import (
     Change,
     Differences,
@@ -27,6 +26,7 @@ from vaultmem.files.vault import Snapshot, Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
+from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.text.terms import TERMS, document_terms

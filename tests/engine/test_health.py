@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from vaultmem import health
-from vaultmem.caches import Caches, StoreName
 from vaultmem.config import Config
 from vaultmem.engine import Engine
 from vaultmem.errors import RootMissingError, StoreError, UsageError, WriterBusyError
+from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalDoc
 from vaultmem.testing import HashingEmbedder
@@ -211,7 +211,7 @@ def test_a_missing_root_fails_what_it_must_and_nothing_is_repaired(synced):
 
 
 def test_repair_needs_the_lock(synced, monkeypatch):
-    monkeypatch.setattr("vaultmem.access.LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr("vaultmem.stores.access.LOCK_WAIT_S", 0.1)
     with synced.engine(hold=True), synced.engine() as beside:
         assert beside.doctor().healthy
         with pytest.raises(WriterBusyError):

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.access import Access
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.files.lock import WriterLock, holder
+from vaultmem.stores.access import Access
 
 HOLD = """
 import sys
@@ -261,7 +261,7 @@ def test_a_thread_that_outlives_close_cannot_take_the_lock_again(tmp_path):
 TAKE_A_TURN = """
 import sys
 from pathlib import Path
-from vaultmem.access import Access
+from vaultmem.stores.access import Access
 access = Access(Path(sys.argv[1]), hold=False)
 print("ready", flush=True)
 sys.stdin.readline()

@@ -1,0 +1,13 @@
+"""The state dir: the caches, each behind the one module that knows its library.
+
+catalog       the SQLite ledger of what the stores were made from
+vectors       raw vectors by model and text, in SQLite
+lexical       the words of each note, in Tantivy
+dense         the vectors of each chunk, in LanceDB
+dense_rows    its rows as Arrow tables
+dense_upkeep  its vector index and its disk use
+dense_build   the child process in which a large index is built
+folders       generations of a store as folders
+caches        all of them together: which generation lives, what is condemned, what is outdated
+access        who may read and who may write them now
+"""

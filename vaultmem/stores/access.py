@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from vaultmem.caches import Caches
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.files.lock import WriterLock, holder
+from vaultmem.stores.caches import Caches
 from vaultmem.stores.folders import advice_for
 
 LOCK_WAIT_S = 5.0
