@@ -58,7 +58,7 @@ PURE = (
     *modules_of("vaultmem/editing"),
     "vaultmem.scoring",
     "vaultmem.hints",
-    "vaultmem.changes",
+    "vaultmem.sync.plan",
     "vaultmem.bonuses",
     "vaultmem.prompts",
 )
@@ -103,7 +103,7 @@ def test_every_module_can_be_imported_without_a_heavy_library():
 
 def test_pure_modules_reach_neither_a_database_nor_a_network_nor_a_process():
     outside = ("sqlite3", "socket", "subprocess", "urllib.request", "asyncio", "vaultmem.engine", *HEAVY)
-    modules = [name for name in PURE if name != "vaultmem.changes"]
+    modules = [name for name in PURE if name != "vaultmem.sync.plan"]
     assert loaded_by(modules, outside) == []
 
 

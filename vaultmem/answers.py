@@ -17,9 +17,9 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, Status, parse_note
-from vaultmem.overlay import OverlaidMemories, Overlay
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog, NoteRow
+from vaultmem.sync.overlay import OverlaidMemories, Overlay
 from vaultmem.views import NoteCopy, NoteView, OpenedMemory, SearchMatch, SearchResult
 
 # --- notes and diagnostics
@@ -218,7 +218,7 @@ def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Emb
     """What recall reads: the signals that exist for this model now."""
     check = hint_check(caches.catalog, vault, overlay)
     memories = OverlaidMemories(caches.catalog, overlay)
-    from vaultmem import filling  # what it takes to embed is no business of those who only read
+    from vaultmem.sync import dense as filling  # what it takes to embed is no business of those who only read
 
     if embedder is None or caches.made_with(StoreName.DENSE) != filling.dense_rules(embedder):
         return Sources(memories, caches.lexical, check_hint=check)

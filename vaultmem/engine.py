@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from vaultmem import answers, integrity, journal
+from vaultmem import answers, journal
 from vaultmem.config import Config
 from vaultmem.editing import changes as authoring
 from vaultmem.editor import Editor
@@ -34,6 +34,7 @@ from vaultmem.notes.parse import Status
 from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches
 from vaultmem.stores.catalog import NoteRow
+from vaultmem.sync import integrity
 from vaultmem.views import (
     DoctorReport,
     Edited,

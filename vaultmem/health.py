@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vaultmem import answers, filling, integrity
+from vaultmem import answers
 from vaultmem.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
@@ -22,6 +22,8 @@ from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
 from vaultmem.stores.caches import CATALOG_FILE, Caches, StoreName
 from vaultmem.stores.catalog import NoteRow
+from vaultmem.sync import dense as filling
+from vaultmem.sync import integrity
 from vaultmem.views import (
     Check,
     DenseStatus,

@@ -11,20 +11,21 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vaultmem import integrity, journal
+from vaultmem import journal
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.vault import FileStat, Vault
 from vaultmem.hub import Hub, utc_now
-from vaultmem.overlay import Overlay, look
 from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.vectors import VECTORS_KEPT_S
+from vaultmem.sync import integrity
+from vaultmem.sync.overlay import Overlay, look
 
 if TYPE_CHECKING:
     from vaultmem.background import Background
-    from vaultmem.sync import Outcome
+    from vaultmem.sync.lexical import Outcome
 
 QUICK_LOOK_S = 0.2
 """How long the look at the files before an answer may read notes."""
@@ -97,7 +98,7 @@ class Keeper:
         progress: Callable[[Progress], None] | None = None,
     ) -> Outcome:
         """Bring the catalog and the lexical store up to date; a broken store is rebuilt on the way."""
-        from vaultmem.sync import sync  # what only looks does without
+        from vaultmem.sync.lexical import sync  # what only looks does without
 
         try:
             outcome = sync(
@@ -112,7 +113,7 @@ class Keeper:
 
     def _look_twice(self, caches: Caches, first: Outcome) -> Outcome:
         """Look again at notes that seemed half-written; whoever asked for this sync waits for the truth."""
-        from vaultmem.sync import sync
+        from vaultmem.sync.lexical import sync
 
         time.sleep(UNSETTLED_WAIT_S)
         again = sync(
@@ -136,7 +137,7 @@ class Keeper:
         """
         if self._embedder is None:
             return Filled()
-        from vaultmem.filling import fill_all
+        from vaultmem.sync.dense import fill_all
 
         with self._filling:
             return fill_all(

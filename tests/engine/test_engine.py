@@ -695,7 +695,7 @@ def test_a_look_that_runs_out_of_time_makes_no_false_conflict_and_loses_nothing(
     clock = iter([0.0] * read_first + [10.0] * 9)
     with engine.access.writer() as caches:
         with monkeypatch.context() as patched:
-            patched.setattr("vaultmem.sync.time", FakeTime(clock))
+            patched.setattr("vaultmem.sync.lexical.time", FakeTime(clock))
             engine.keeper.sync_lexical(caches, deadline=5.0)
         assert caches.catalog.counts().conflicts == 0
         assert len(caches.catalog.rows()) == 2

@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from vaultmem.integrity import compare
 from vaultmem.stores.caches import StoreName
+from vaultmem.sync.integrity import compare
 
 NOTES = 300
 KILLS = int(os.environ.get("VAULTMEM_KILLS", "20"))

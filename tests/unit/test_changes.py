@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.changes import (
+from vaultmem.files.vault import FileStat, Snapshot
+from vaultmem.notes.parse import Code, Note, unknown_note
+from vaultmem.stores.catalog import Known
+from vaultmem.sync.plan import (
     NO_FILE,
     Change,
     Differences,
@@ -18,9 +21,6 @@ from vaultmem.changes import (
     is_half_written,
     plan_changes,
 )
-from vaultmem.files.vault import FileStat, Snapshot
-from vaultmem.notes.parse import Code, Note, unknown_note
-from vaultmem.stores.catalog import Known
 from vaultmem.testing import make_note
 
 SECOND_NS = 1_000_000_000

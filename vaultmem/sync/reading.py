@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from vaultmem.changes import NO_FILE, Plan, Reading, as_unknown, is_half_written
 from vaultmem.errors import NoteNotFoundError
 from vaultmem.files.vault import FileStat, Vault
+from vaultmem.sync.plan import NO_FILE, Plan, Reading, as_unknown, is_half_written
 
 SETTLE_NS = 1_500_000_000
 """A good note that stops being one is given this long, in case somebody is in the middle of saving it."""

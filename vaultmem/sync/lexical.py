@@ -11,24 +11,17 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmem import integrity
-from vaultmem.changes import (
-    Change,
-    Differences,
-    Plan,
-    Reading,
-    compare,
-    plan_changes,
-)
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
 from vaultmem.files.vault import Snapshot, Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
-from vaultmem.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
+from vaultmem.sync import integrity
+from vaultmem.sync.plan import Change, Differences, Plan, Reading, compare, plan_changes
+from vaultmem.sync.reading import SETTLE_NS, hold_back_half_written, read_note
 from vaultmem.text.terms import TERMS, document_terms
 
 PARSER = "notes-2"

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaultmem import integrity
 from vaultmem.data import read_bytes
 from vaultmem.embedding.calibration import (
     Calibration,
@@ -26,11 +25,12 @@ from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.events import Filled, Phase, Progress
 from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
-from vaultmem.reading import read_note
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
-from vaultmem.sync import PARSER
+from vaultmem.sync import integrity
+from vaultmem.sync.lexical import PARSER
+from vaultmem.sync.reading import read_note
 from vaultmem.text.languages import language
 
 if TYPE_CHECKING:

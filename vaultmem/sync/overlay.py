@@ -9,12 +9,12 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from vaultmem.changes import Reading, compare, plan_changes
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note
-from vaultmem.reading import hold_back_half_written, read_note
 from vaultmem.search.patterns import is_text
 from vaultmem.stores.catalog import Catalog, NoteRow
+from vaultmem.sync.plan import Reading, compare, plan_changes
+from vaultmem.sync.reading import hold_back_half_written, read_note
 
 
 @dataclass(frozen=True, slots=True)
