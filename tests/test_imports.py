@@ -56,11 +56,11 @@ PURE = (
     *modules_of("vaultmem/text"),
     *modules_of("vaultmem/notes"),
     *modules_of("vaultmem/editing"),
-    "vaultmem.scoring",
-    "vaultmem.hints",
+    "vaultmem.recall.scoring",
+    "vaultmem.recall.hints",
     "vaultmem.sync.plan",
-    "vaultmem.bonuses",
-    "vaultmem.prompts",
+    "vaultmem.recall.bonuses",
+    "vaultmem.recall.prompt",
 )
 
 

@@ -10,11 +10,11 @@ from textual.content import Content
 
 from tui.formatting import bar, highlighted, lines, plain, score_bar
 from tui.words import VERDICTS, sign
-from vaultmem.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
+from vaultmem.recall.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
 
 if TYPE_CHECKING:
-    from vaultmem.recall import Candidate
-    from vaultmem.scoring import ChunkSignal, Signals
+    from vaultmem.recall.rank import Candidate
+    from vaultmem.recall.scoring import ChunkSignal, Signals
 
 MUTED = "$foreground 60%"
 STRONG = "bold"

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from vaultmem.hints import harmless
+from vaultmem.recall.hints import harmless
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MARK = "│"

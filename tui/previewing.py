@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tui.explaining import Question
 from tui.formatting import counted
-from vaultmem.hints import hint_lines, recall_block
+from vaultmem.recall.hints import hint_lines, recall_block
 from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:
-    from vaultmem.recall import Candidate, Hint, Recall
+    from vaultmem.recall.rank import Candidate, Hint, Recall
 
 
 @dataclass(frozen=True, slots=True)

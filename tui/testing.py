@@ -22,8 +22,8 @@ from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, Watcher
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, Status, new_id, normalise_tag, parse_note
-from vaultmem.recall import Candidate, Hint, Mode, Recall
-from vaultmem.scoring import ChunkSignal, Signals, Verdict
+from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.text.terms import query_terms
 from vaultmem.views import (
     Check,

@@ -16,11 +16,11 @@ _HOMES = {
     "Engine": "vaultmem.engine",
     "Config": "vaultmem.config",
     "Embedder": "vaultmem.embedding.embedder",
-    "Recall": "vaultmem.recall",
-    "Hint": "vaultmem.recall",
-    "Candidate": "vaultmem.recall",
-    "Signals": "vaultmem.scoring",
-    "Verdict": "vaultmem.scoring",
+    "Recall": "vaultmem.recall.rank",
+    "Hint": "vaultmem.recall.rank",
+    "Candidate": "vaultmem.recall.rank",
+    "Signals": "vaultmem.recall.scoring",
+    "Verdict": "vaultmem.recall.scoring",
     "Code": "vaultmem.notes.problems",
     "Diagnostic": "vaultmem.notes.diagnostics",
     "Severity": "vaultmem.notes.diagnostics",
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Severity as Severity
     from vaultmem.notes.parse import Status as Status
     from vaultmem.notes.problems import Code as Code
-    from vaultmem.recall import Candidate as Candidate
-    from vaultmem.recall import Hint as Hint
-    from vaultmem.recall import Recall as Recall
-    from vaultmem.scoring import Signals as Signals
-    from vaultmem.scoring import Verdict as Verdict
+    from vaultmem.recall.rank import Candidate as Candidate
+    from vaultmem.recall.rank import Hint as Hint
+    from vaultmem.recall.rank import Recall as Recall
+    from vaultmem.recall.scoring import Signals as Signals
+    from vaultmem.recall.scoring import Verdict as Verdict
 
 
 def __getattr__(name: str) -> Any:

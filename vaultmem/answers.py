@@ -12,11 +12,11 @@ from datetime import UTC, datetime
 
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
-from vaultmem.evidence import Meaning, MemoryRow, Sources
 from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, Status, parse_note
+from vaultmem.recall.evidence import Meaning, MemoryRow, Sources
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay

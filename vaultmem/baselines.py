@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vaultmem import scoring
+from vaultmem.recall import scoring
 from vaultmem.text.terms import document_terms, query_terms
 
 

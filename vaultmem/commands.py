@@ -23,7 +23,7 @@ from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
-    from vaultmem.recall import Recall
+    from vaultmem.recall.rank import Recall
     from vaultmem.worker_client import Memories
 
 WRITER_LOOKED_FOR_S = 1.0
@@ -276,7 +276,7 @@ def _search_words(words: Words) -> None:
 def open_note(options: Options) -> int:
     """A note's Markdown, whole."""
     from vaultmem import render
-    from vaultmem.hints import by_shown_id
+    from vaultmem.recall.hints import by_shown_id
 
     with cli.open_engine(options) as engine:
         try:

@@ -51,7 +51,7 @@ from vaultmem.views import (
 if TYPE_CHECKING:
     from vaultmem.background import Background
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.recall import Recall
+    from vaultmem.recall.rank import Recall
 
 SIMILAR_SCORE = 0.85
 """A memory that scores this much for a new one's name and description says nearly the same."""
@@ -224,7 +224,7 @@ class Engine:
 
         Raises RootMissingError, StoreError.
         """
-        from vaultmem.recall import recall
+        from vaultmem.recall.rank import recall
 
         self.keeper.freshen()
 

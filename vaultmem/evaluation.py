@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Protocol
 from vaultmem.baselines import MemoryText, OwnBM25, WordCount
 from vaultmem.errors import EngineError, VaultmemError
 from vaultmem.golden import GoldenQuery, GoldenSet, Kind, check_golden
-from vaultmem.scoring import Signals
+from vaultmem.recall.scoring import Signals
 from vaultmem.text.languages import script_language
 
 if TYPE_CHECKING:
-    from vaultmem.recall import Recall
+    from vaultmem.recall.rank import Recall
     from vaultmem.views import NoteView, OpenedMemory
 
 RANKED = 10

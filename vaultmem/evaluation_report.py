@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from vaultmem.evaluation import Answer, Evaluation, Figures, Gate, Threshold
 from vaultmem.evaluation_record import Comparison, QueryChange
 from vaultmem.golden import Kind
-from vaultmem.hints import harmless
-from vaultmem.scoring import Signals
+from vaultmem.recall.hints import harmless
+from vaultmem.recall.scoring import Signals
 
 BINS = 20
 BAR_WIDTH = 30

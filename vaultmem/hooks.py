@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
-from vaultmem.hints import harmless
+from vaultmem.recall.hints import harmless
 from vaultmem.shortcut import BUDGET_S, CLIENTS
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.passive import Given
-    from vaultmem.recalled import Ask, Clue
+    from vaultmem.recall.answer import Ask, Clue
 
 CLUES_TIMEOUT_S = 0.7
 """For a worker to name candidates. Less than the worker's HOOK_TIMEOUT_S: before it this way loads the settings,
@@ -213,7 +213,7 @@ def _lexical_clues(config: Config, query: str, options: dict[str, Any]) -> Seque
 
     from vaultmem.config import EngineChoice
     from vaultmem.engine import Engine
-    from vaultmem.recalled import clues
+    from vaultmem.recall.answer import clues
 
     with Engine.open(config=replace(config, engine=EngineChoice.NONE)) as engine:
         return clues(engine.recall(query, **options).candidates)

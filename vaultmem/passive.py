@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
-from vaultmem.hints import (
+from vaultmem.recall.hints import (
     DESCRIPTION_WIDTH,
     begin_run,
     candidate_label,
@@ -31,7 +31,7 @@ from vaultmem.hints import (
 from vaultmem.usage import EventKind, SessionLog, SessionTail, Trigger, UsageEvent, session_name, turn_key
 
 if TYPE_CHECKING:
-    from vaultmem.recalled import Ask, Clue
+    from vaultmem.recall.answer import Ask, Clue
 
 ASSISTANT_LIMIT = 2
 SHOWN_LIMIT = 3

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from vaultmem.hints import harmless, harmless_id, hint_line
+from vaultmem.recall.hints import harmless, harmless_id, hint_line
 from vaultmem.text.moments import utc_text
 
 if TYPE_CHECKING:
     from vaultmem.events import SyncReport
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.recall import Candidate, Recall
-    from vaultmem.scoring import Signals
+    from vaultmem.recall.rank import Candidate, Recall
+    from vaultmem.recall.scoring import Signals
     from vaultmem.views import (
         Check,
         DoctorReport,

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing_extensions import TypedDict  # what pydantic wants below Python 3.12
 
 from vaultmem.errors import VaultmemError
-from vaultmem.hints import harmless, harmless_block, harmless_id
+from vaultmem.recall.hints import harmless, harmless_block, harmless_id
 from vaultmem.text.cuts import shortened
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 

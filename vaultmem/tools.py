@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
-from vaultmem.hints import by_shown_id
+from vaultmem.recall.hints import by_shown_id
 from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.usage import EventKind, SessionLog, Trigger, UsageEvent
 

@@ -22,7 +22,7 @@ from vaultmem.errors import EngineError, VaultmemError
 from vaultmem.runtime import ADDRESS_PROTOCOL, address_name, find_address
 
 if TYPE_CHECKING:
-    from vaultmem.recalled import Recall
+    from vaultmem.recall.answer import Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
 PROTOCOL = ADDRESS_PROTOCOL
@@ -109,8 +109,8 @@ def read_error(data: Json) -> VaultmemError:
 
 def read_recall(data: Json) -> Recall:
     """The answer to a query, as the engine gave it."""
-    from vaultmem.recalled import Candidate, Hint, Mode, Recall
-    from vaultmem.scoring import ChunkSignal, Signals, Verdict
+    from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
+    from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 
     def signals(part: Json) -> Signals:
         chunks = tuple(ChunkSignal(**chunk) for chunk in part["chunks"])

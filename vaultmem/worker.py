@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
-from vaultmem.recalled import Ask, Clue, clues
+from vaultmem.recall.answer import Ask, Clue, clues
 from vaultmem.runtime import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders
 from vaultmem.turns import Turns
 from vaultmem.wire import (

@@ -31,7 +31,7 @@ from vaultmem.wire import (
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.recalled import Clue, Recall
+    from vaultmem.recall.answer import Clue, Recall
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
 CONNECT_TIMEOUT_S = 0.2
@@ -117,7 +117,7 @@ class WorkerClient:
 
     def clues(self, query: str, timeout_s: float = RECALL_TIMEOUT_S, **options: Any) -> tuple[Clue, ...]:
         """The candidates of a query without their signals, best first."""
-        from vaultmem.recalled import Clue
+        from vaultmem.recall.answer import Clue
 
         return tuple(
             Clue(**each)

@@ -22,7 +22,7 @@ from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
 from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.embedding.embedder import Embedder, open_embedder
 from vaultmem.engine import Engine
-from vaultmem.recalled import Mode
+from vaultmem.recall.answer import Mode
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.sync.dense import texts_of
 from vaultmem.testing import HashingEmbedder, nearest

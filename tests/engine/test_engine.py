@@ -27,7 +27,7 @@ from vaultmem.errors import (
 )
 from vaultmem.events import EngineFailed, NoteEdited, SyncFinished
 from vaultmem.notes.parse import Status
-from vaultmem.scoring import Verdict
+from vaultmem.recall.scoring import Verdict
 
 HOUR_S = 3_600.0
 

@@ -17,8 +17,8 @@ from vaultmem.evaluation_record import compare_runs, evaluation_json, read_run, 
 from vaultmem.evaluation_report import comparison_lines, report_lines
 from vaultmem.golden import GoldenQuery, GoldenSet, GoldenSetError, Kind, check_golden, read_golden
 from vaultmem.proposing import propose_golden
-from vaultmem.recall import Candidate, Hint, Mode, Recall
-from vaultmem.scoring import Signals, Verdict
+from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.recall.scoring import Signals, Verdict
 
 
 class KnownEngine:

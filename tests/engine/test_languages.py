@@ -13,7 +13,7 @@ from vaultmem.config import EngineChoice
 from vaultmem.embedding.calibration import Calibration, calibrate
 from vaultmem.embedding.embedder import Embedder, open_embedder
 from vaultmem.notes.chunks import metadata_text
-from vaultmem.scoring import dense_threshold
+from vaultmem.recall.scoring import dense_threshold
 from vaultmem.text.languages import language
 
 SAMPLES = Path(__file__).parent / "languages"

@@ -11,7 +11,7 @@ from vaultmem.engine import Engine
 from vaultmem.evaluation import Evaluation, evaluate
 from vaultmem.golden import check_golden, read_golden
 from vaultmem.proposing import propose_golden
-from vaultmem.scoring import DEFAULT_MIN_SCORE, total
+from vaultmem.recall.scoring import DEFAULT_MIN_SCORE, total
 
 SAMPLE = Path(__file__).parents[2] / "sample_vault"
 

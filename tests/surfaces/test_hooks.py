@@ -20,7 +20,7 @@ import pytest
 from vaultmem.config import Config
 from vaultmem.errors import ConfigError
 from vaultmem.hooks import LOG_LIMIT_BYTES, Deadline, answer_hook, log_failure, project_of
-from vaultmem.recalled import Clue
+from vaultmem.recall.answer import Clue
 from vaultmem.usage import SessionLog
 
 INPUTS = Path(__file__).parent / "hook_inputs"

@@ -22,10 +22,10 @@ from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
 from vaultmem.hooks import answer_hook
 from vaultmem.notes.parse import Status
-from vaultmem.recall import Candidate, Hint, Mode, Recall
-from vaultmem.recalled import Clue
+from vaultmem.recall.answer import Clue
+from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.runtime import address_name
-from vaultmem.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.usage import SessionLog
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 from vaultmem.worker import Worker

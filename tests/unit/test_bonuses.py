@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem import scoring
-from vaultmem.bonuses import carried_names, exact_bonus, is_of_project, small_bonuses
-from vaultmem.identifiers import Identifier
+from vaultmem.recall import scoring
+from vaultmem.recall.bonuses import carried_names, exact_bonus, is_of_project, small_bonuses
+from vaultmem.recall.identifiers import Identifier
 
 UNIT = st.floats(0, 1)
 NOW = datetime(2026, 6, 7, 12, tzinfo=UTC)

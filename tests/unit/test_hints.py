@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import NoteNotFoundError
-from vaultmem.hints import (
+from vaultmem.notes.parse import parse_note
+from vaultmem.recall.answer import Clue
+from vaultmem.recall.hints import (
     RecentRuns,
     Run,
     begin_run,
@@ -25,8 +27,6 @@ from vaultmem.hints import (
     suppressed_for_user,
     with_hinted,
 )
-from vaultmem.notes.parse import parse_note
-from vaultmem.recalled import Clue
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.identifiers import Identifier, identifiers, is_identifier, rare_names
+from vaultmem.recall.identifiers import Identifier, identifiers, is_identifier, rare_names
 from vaultmem.text.terms import terms
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
 from vaultmem.passive import Message, Rules, Session
-from vaultmem.recalled import Clue
+from vaultmem.recall.answer import Clue
 from vaultmem.usage import EventKind, SessionLog
 
 

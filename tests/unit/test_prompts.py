@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.prompts import has_content, read_prompt
-from vaultmem.scoring import MOST_WINDOWS, WINDOW_CHARS
+from vaultmem.recall.prompt import has_content, read_prompt
+from vaultmem.recall.scoring import MOST_WINDOWS, WINDOW_CHARS
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem import scoring
-from vaultmem.scoring import Signals
+from vaultmem.recall import scoring
+from vaultmem.recall.scoring import Signals
 
 UNIT = st.floats(0, 1)
 LIKENESS = st.floats(0, 3)

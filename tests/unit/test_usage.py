@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.hints import Run, suppressed_for_user
+from vaultmem.recall.hints import Run, suppressed_for_user
 from vaultmem.usage import (
     EventKind,
     SessionLog,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from vaultmem import scoring
-from vaultmem.identifiers import Identifier
 from vaultmem.notes.parse import normalise_tag
+from vaultmem.recall import scoring
+from vaultmem.recall.identifiers import Identifier
 
 
 def small_bonuses(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from vaultmem.scoring import Signals, Verdict
+from vaultmem.recall.scoring import Signals, Verdict
 
 MOST_CLUES = 20
 """Candidates that passive recall is told of, beside all that passed."""

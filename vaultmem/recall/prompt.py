@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from vaultmem.data import read_words
-from vaultmem.identifiers import Identifier, identifiers
-from vaultmem.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
+from vaultmem.recall.identifiers import Identifier, identifiers
+from vaultmem.recall.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
 from vaultmem.text.languages import language
 from vaultmem.text.terms import CJK, query_terms, stop_words, whole_terms
 

@@ -17,7 +17,7 @@ from vaultmem.notes.names import JOINERS
 from vaultmem.text.cuts import shortened
 
 if TYPE_CHECKING:
-    from vaultmem.recalled import Clue
+    from vaultmem.recall.answer import Clue
 
 _T = TypeVar("_T")
 
@@ -28,7 +28,7 @@ BAR_SHOWN_AS = "¦"
 
 
 class HintLike(Protocol):
-    """What a hint line needs to know; `vaultmem.recall.Hint` is one."""
+    """What a hint line needs to know; `vaultmem.recall.rank.Hint` is one."""
 
     @property
     def id(self) -> str: ...

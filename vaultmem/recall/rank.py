@@ -10,14 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from vaultmem import scoring
-from vaultmem.bonuses import carried_names, exact_bonus, small_bonuses
 from vaultmem.errors import EmbedderError
-from vaultmem.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
-from vaultmem.identifiers import rare_names
-from vaultmem.prompts import Prompt, read_prompt
-from vaultmem.recalled import Candidate, Hint, Mode, Recall
-from vaultmem.scoring import ChunkSignal, Signals, Verdict
+from vaultmem.recall import scoring
+from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
+from vaultmem.recall.bonuses import carried_names, exact_bonus, small_bonuses
+from vaultmem.recall.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
+from vaultmem.recall.identifiers import rare_names
+from vaultmem.recall.prompt import Prompt, read_prompt
+from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 
 if TYPE_CHECKING:
     from vaultmem.stores.dense import DenseRow

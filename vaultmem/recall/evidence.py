@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from vaultmem import scoring
+from vaultmem.recall import scoring
 from vaultmem.stores.dense_rows import Part
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vaultmem.embedding.calibration import Calibration
-    from vaultmem.prompts import Prompt, Window
+    from vaultmem.recall.prompt import Prompt, Window
     from vaultmem.stores.dense import DenseRow, RowTable
     from vaultmem.stores.lexical import LexicalHit
 
