@@ -12,8 +12,8 @@ from vaultmem.cli import Command
 from vaultmem.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from vaultmem.evaluation import Evaluation
-    from vaultmem.evaluation_record import Json
+    from vaultmem.evaluation.measure import Evaluation
+    from vaultmem.evaluation.record import Json
 
 Words = argparse.ArgumentParser
 Options = argparse.Namespace
@@ -29,14 +29,14 @@ def evaluate(options: Options) -> int:
         raise UsageError(
             "which golden set?", advice="vaultmem eval GOLDEN.jsonl, or vaultmem eval --from-vault"
         )
-    from vaultmem.evaluation_record import evaluation_json, read_run, save_run
+    from vaultmem.evaluation.record import evaluation_json, read_run, save_run
 
     before = read_run(Path(options.compare)) if options.compare else None
     evaluation = _measured(options)
     if options.save:
         save_run(evaluation, Path(options.save))
     if options.plot:
-        from vaultmem.plotting import save_histogram
+        from vaultmem.evaluation.histogram import save_histogram
 
         save_histogram(evaluation, Path(options.plot))
     document = evaluation_json(evaluation)
@@ -48,8 +48,8 @@ def evaluate(options: Options) -> int:
 
 
 def _measured(options: Options) -> Evaluation:
-    from vaultmem.evaluation import evaluate as measure
-    from vaultmem.golden import read_golden
+    from vaultmem.evaluation.golden import read_golden
+    from vaultmem.evaluation.measure import evaluate as measure
     from vaultmem.progress import CountLine
 
     golden = read_golden(Path(options.golden))
@@ -65,8 +65,8 @@ def _measured(options: Options) -> Evaluation:
 
 
 def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
-    from vaultmem.evaluation_record import compare_runs
-    from vaultmem.evaluation_report import comparison_lines, report_lines
+    from vaultmem.evaluation.record import compare_runs
+    from vaultmem.evaluation.report import comparison_lines, report_lines
 
     for line in report_lines(evaluation):
         cli.answer(line or " ")
@@ -76,7 +76,7 @@ def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
 
 
 def _propose(options: Options, file: Path) -> int:
-    from vaultmem.proposing import propose_golden
+    from vaultmem.evaluation.propose import propose_golden
 
     if file.exists():
         raise RefusedError(

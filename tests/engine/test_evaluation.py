@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from vaultmem.errors import StoreError, UsageError
-from vaultmem.evaluation import Answer, Evaluation, EvaluationError, evaluate, figures, find_threshold
-from vaultmem.evaluation_record import compare_runs, evaluation_json, read_run, save_run
-from vaultmem.evaluation_report import comparison_lines, report_lines
-from vaultmem.golden import GoldenQuery, GoldenSet, GoldenSetError, Kind, check_golden, read_golden
-from vaultmem.proposing import propose_golden
+from vaultmem.evaluation.golden import GoldenQuery, GoldenSet, GoldenSetError, Kind, check_golden, read_golden
+from vaultmem.evaluation.measure import Answer, Evaluation, EvaluationError, evaluate, figures, find_threshold
+from vaultmem.evaluation.propose import propose_golden
+from vaultmem.evaluation.record import compare_runs, evaluation_json, read_run, save_run
+from vaultmem.evaluation.report import comparison_lines, report_lines
 from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import Signals, Verdict
 
@@ -255,7 +255,7 @@ def test_another_file_is_no_kept_run(tmp_path: Path, text: str) -> None:
 
 
 def test_the_histogram_is_a_png(tmp_path: Path) -> None:
-    from vaultmem.plotting import save_histogram
+    from vaultmem.evaluation.histogram import save_histogram
 
     file = tmp_path / "scores.png"
     save_histogram(measured(), file)

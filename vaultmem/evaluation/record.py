@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from vaultmem.errors import UsageError
-from vaultmem.evaluation import Answer, Evaluation, Figures, Gate, Threshold
+from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
 
 Json = dict[str, Any]
 

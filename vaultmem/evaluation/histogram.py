@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import UsageError
-from vaultmem.evaluation import Evaluation
-from vaultmem.evaluation_report import BINS, score_bins
+from vaultmem.evaluation.measure import Evaluation
+from vaultmem.evaluation.report import BINS, score_bins
 
 if TYPE_CHECKING:
     from PIL.ImageDraw import ImageDraw

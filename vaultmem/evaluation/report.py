@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from vaultmem.evaluation import Answer, Evaluation, Figures, Gate, Threshold
-from vaultmem.evaluation_record import Comparison, QueryChange
-from vaultmem.golden import Kind
+from vaultmem.evaluation.golden import Kind
+from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
+from vaultmem.evaluation.record import Comparison, QueryChange
 from vaultmem.recall.hints import harmless
 from vaultmem.recall.scoring import Signals
 

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmem.data import read_words
-from vaultmem.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
+from vaultmem.evaluation.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
 from vaultmem.recall.prompt import has_content
 from vaultmem.text.languages import script_language as language
 from vaultmem.text.terms import query_terms

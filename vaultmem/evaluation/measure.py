@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmem.baselines import MemoryText, OwnBM25, WordCount
 from vaultmem.errors import EngineError, VaultmemError
-from vaultmem.golden import GoldenQuery, GoldenSet, Kind, check_golden
+from vaultmem.evaluation.baselines import MemoryText, OwnBM25, WordCount
+from vaultmem.evaluation.golden import GoldenQuery, GoldenSet, Kind, check_golden
 from vaultmem.recall.scoring import Signals
 from vaultmem.text.languages import script_language
 
