@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Engine": "vaultmem.engine",
+    "Engine": "vaultmem.engine.engine",
     "Config": "vaultmem.config",
     "Embedder": "vaultmem.embedding.embedder",
     "Recall": "vaultmem.recall.rank",
@@ -33,7 +33,7 @@ __all__ = ["__version__", *sorted(_HOMES)]
 if TYPE_CHECKING:
     from vaultmem.config import Config as Config
     from vaultmem.embedding.embedder import Embedder as Embedder
-    from vaultmem.engine import Engine as Engine
+    from vaultmem.engine.engine import Engine as Engine
     from vaultmem.errors import VaultmemError as VaultmemError
     from vaultmem.events import SyncReport as SyncReport
     from vaultmem.notes.diagnostics import Diagnostic as Diagnostic

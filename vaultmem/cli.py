@@ -21,7 +21,7 @@ from vaultmem.errors import EngineError, UsageError, VaultmemError
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
 DONE, NO, WRONG_USAGE, CANNOT_WORK = 0, 1, 2, 3
 INTERRUPTED = 130
@@ -248,7 +248,7 @@ def config_of(options: argparse.Namespace) -> Config:
 
 def open_engine(options: argparse.Namespace, *, hold: bool = False, watch: bool = False) -> Engine:
     """The engine of a command."""
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
     return Engine.open(config=config_of(options), hold=hold, watch=watch)
 

@@ -212,7 +212,7 @@ def _lexical_clues(config: Config, query: str, options: dict[str, Any]) -> Seque
     from dataclasses import replace
 
     from vaultmem.config import EngineChoice
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
     from vaultmem.recall.answer import clues
 
     with Engine.open(config=replace(config, engine=EngineChoice.NONE)) as engine:

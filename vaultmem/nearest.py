@@ -15,7 +15,7 @@ from vaultmem.worker_client import Memories, WorkerClient
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
     from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
 
 _T = TypeVar("_T")
@@ -41,7 +41,7 @@ class Nearest:
     def search(self, pattern: str, *, limit: int, fixed: bool = False) -> SearchResult:
         """Text search over the files as they are now. Raises what `Engine.search` raises."""
         if self._is_unindexed():
-            from vaultmem.unindexed import search_unindexed
+            from vaultmem.engine.unindexed import search_unindexed
 
             return search_unindexed(self._config.root, pattern, limit=limit, fixed=fixed)
         return self._read(lambda memories: memories.search(pattern, limit=limit, fixed=fixed))
@@ -49,7 +49,7 @@ class Nearest:
     def open_memory(self, key: str) -> OpenedMemory:
         """One memory, whole. Raises what `Engine.open_memory` raises."""
         if self._is_unindexed():
-            from vaultmem.unindexed import open_unindexed
+            from vaultmem.engine.unindexed import open_unindexed
 
             with contextlib.suppress(NoteNotFoundError):  # the engine reads what is written in unusual ways
                 return open_unindexed(self._config.root, key)
@@ -58,7 +58,7 @@ class Nearest:
     def copies(self, key: str) -> tuple[NoteCopy, ...]:
         """The notes that carry one id."""
         if self._is_unindexed():
-            from vaultmem.unindexed import copies_unindexed
+            from vaultmem.engine.unindexed import copies_unindexed
 
             if found := copies_unindexed(self._config.root, key):
                 return found
@@ -123,7 +123,7 @@ class Nearest:
     def _own(self) -> Engine:
         with self._opening:
             if self._engine is None:
-                from vaultmem.engine import Engine
+                from vaultmem.engine.engine import Engine
 
                 self._engine = Engine.open(config=self._config)
             return self._engine

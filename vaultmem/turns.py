@@ -16,7 +16,7 @@ from vaultmem.errors import EngineError
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
     from vaultmem.recall.rank import Recall
 
 PATIENCE_S = 0.3
@@ -72,6 +72,6 @@ def _open_words(config: Config) -> Engine:
     from dataclasses import replace
 
     from vaultmem.config import EngineChoice
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
     return Engine.open(config=replace(config, engine=EngineChoice.NONE))

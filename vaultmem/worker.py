@@ -36,7 +36,7 @@ from vaultmem.wire import (
 from vaultmem.worker_client import connected, is_same_user, lines_of
 
 if TYPE_CHECKING:
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""

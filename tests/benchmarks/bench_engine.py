@@ -21,7 +21,7 @@ import pytest
 from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
 from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.embedding.embedder import Embedder, open_embedder
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.recall.answer import Mode
 from vaultmem.stores.dense import DenseRow, DenseStore, Part
 from vaultmem.sync.dense import texts_of
@@ -383,7 +383,7 @@ def test_memory_of_the_worker_at_10_000_notes(root: Path, tmp_path: Path) -> Non
     write_notes(root, 10_000, paragraphs=1)
     code = (
         "import sys, time\n"
-        "from vaultmem.engine import Engine\n"
+        "from vaultmem.engine.engine import Engine\n"
         "with Engine.open(sys.argv[1], sys.argv[2], 'bundled', hold=True, watch=True) as engine:\n"
         "    while engine.status().notes < 10_000: time.sleep(0.2)\n"
         "    for i in range(5): engine.recall(f'memory {i} worker retries')\n"

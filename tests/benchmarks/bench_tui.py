@@ -24,7 +24,7 @@ import psutil
 import pytest
 
 from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, write_note
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.testing import HashingEmbedder
 
 pytestmark = pytest.mark.timeout(1800)

@@ -22,10 +22,10 @@ from typing import Any
 
 import pytest
 
-from vaultmem import background
 from vaultmem.config import Config
 from vaultmem.embedding import cores
-from vaultmem.engine import Engine
+from vaultmem.engine import background
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import UsageError
 from vaultmem.events import EngineFailed, SyncFinished, WatcherChanged, WatcherMode
 from vaultmem.files.watch import Watcher
@@ -171,7 +171,7 @@ def test_em_threads_embedding_keeps_to_its_cap(monkeypatch):
 
 SAVE = """
 import itertools, sys
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 with Engine.open(sys.argv[1], sys.argv[2], "none") as engine:
     print("ready", flush=True)
     for n in itertools.count():
@@ -302,7 +302,7 @@ def test_fs_watcher_dies_when_folders_come_and_go_and_is_alive_afterwards(world)
 SYNC = """
 import sys
 import lancedb, tantivy
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.testing import HashingEmbedder
 print("ready", flush=True)
 sys.stdin.readline()
@@ -351,7 +351,7 @@ def test_ld_empty_in_nothing_to_delete_odd_limits_and_full_listings(world):
 
 FORK = """
 import os, sys
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import EngineError
 from vaultmem.testing import HashingEmbedder
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.testing import HashingEmbedder
 
 QUERIES = ("alpha cache", "缓存 顺序", "E0277 gamma", "delta")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem import background
 from vaultmem.config import Config, WatchMode
-from vaultmem.engine import Engine
+from vaultmem.engine import background
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import EmbedderError, StoreError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,
@@ -523,7 +523,7 @@ def test_a_sync_that_is_asked_for_while_vectors_are_made_comes_to_its_end(world)
 
 
 def test_questions_and_edits_do_not_wait_for_a_sync_in_another_thread(world, monkeypatch):
-    monkeypatch.setattr("vaultmem.keeping.WRITER_CATCHES_UP_S", 0.05)
+    monkeypatch.setattr("vaultmem.engine.keeper.WRITER_CATCHES_UP_S", 0.05)
     world.note("a.md", "a", "alpha\n")
     with Engine.open(
         config=Config(world.root, world.state_dir, dirty_check_s=0.0), embedder="none"

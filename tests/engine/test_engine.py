@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem import engine as engine_module
 from vaultmem.config import Config
-from vaultmem.engine import Engine
+from vaultmem.engine import engine as engine_module
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import (
     ConcurrentChangeError,
     ConflictError,
@@ -826,7 +826,7 @@ def test_a_note_that_can_never_be_read_does_not_make_a_reader_stale(world, besid
 
 def test_an_edit_beside_a_writer_is_written_and_seen_when_the_writer_has_it(world, beside, monkeypatch):
     reader, writer = beside
-    monkeypatch.setattr("vaultmem.keeping.WRITER_CATCHES_UP_S", 0.05)
+    monkeypatch.setattr("vaultmem.engine.keeper.WRITER_CATCHES_UP_S", 0.05)
     assert reader.edit_tags("a", add=["x"]).changed
     saved = save_new(reader, "Beside")
     assert reader.open_memory(saved.memory.id or "").name == "Beside"

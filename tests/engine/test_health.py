@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from vaultmem import health
 from vaultmem.config import Config
-from vaultmem.engine import Engine
+from vaultmem.engine import doctor as health
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import RootMissingError, StoreError, UsageError, WriterBusyError
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.dense import DenseStore

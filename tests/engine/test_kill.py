@@ -18,7 +18,7 @@ NOTES = 300
 KILLS = int(os.environ.get("VAULTMEM_KILLS", "20"))
 SYNC = """
 import sys
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.testing import HashingEmbedder
 import lancedb, tantivy, numpy
 root, state = sys.argv[1:]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.evaluation.golden import check_golden, read_golden
 from vaultmem.evaluation.measure import Evaluation, evaluate
 from vaultmem.evaluation.propose import propose_golden

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import WriterBusyError
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.dense import DenseStore

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.config import Config, EngineChoice
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.hooks import answer_hook
 from vaultmem.usage import EventKind, SessionLog, Trigger
 from vaultmem.worker_client import WorkerClient

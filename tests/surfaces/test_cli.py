@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from vaultmem import cli
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.files.lock import WriterLock
 
 VAULTMEM = [sys.executable, "-m", "vaultmem"]
@@ -228,7 +228,7 @@ def test_doctor_in_words_names_every_check_and_finding(shell):
 def test_doctor_says_in_its_last_line_why_it_is_not_all_well(shell, monkeypatch):
     shell.note("a.md", "a")
     assert shell("doctor").out.endswith("\nno diagnostics; caches agree with the notes\n")
-    monkeypatch.setattr("vaultmem.health.FREE_BYTES_WANTED", 1 << 80)
+    monkeypatch.setattr("vaultmem.engine.doctor.FREE_BYTES_WANTED", 1 << 80)
     answer = shell("doctor")
     assert answer.code == 1
     assert answer.out.endswith("\nno diagnostics; caches agree with the notes; see above: disk\n")
@@ -1098,7 +1098,7 @@ def test_a_sync_that_finds_nothing_loads_no_model_and_no_vector_store(shell, mon
         engine.sync()
     script = PROBE.replace(
         "from vaultmem.cli import run",
-        "from vaultmem.engine import Engine; from vaultmem.testing import HashingEmbedder;"
+        "from vaultmem.engine.engine import Engine; from vaultmem.testing import HashingEmbedder;"
         "run = lambda words: Engine.open(*words, HashingEmbedder(size=16)).sync().changed",
     )
     command = [

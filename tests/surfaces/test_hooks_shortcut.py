@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.config import Config, EngineChoice
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.hooks import answer_hook
 from vaultmem.shortcut import ask_worker, read_words
 from vaultmem.usage import SessionLog

@@ -14,7 +14,7 @@ from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from vaultmem.config import Config, EngineChoice
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.notes.parse import parse_note
 
 CASES = Path(__file__).parents[1] / "cases" / "data"

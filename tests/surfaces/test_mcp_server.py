@@ -23,7 +23,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from vaultmem.config import Config, EngineChoice
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.worker import Worker
 
 NOTE = "---\nid: {id}\nname: {id}\ndescription: About {id}\ntags: [t]\nstatus: active\n---\n\n{body}\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.config import Config, EngineChoice
-from vaultmem.engine import Engine
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import NoteNotFoundError, RefusedError, UsageError
 from vaultmem.nearest import Nearest
 from vaultmem.replies import OPEN_LIMIT_CHARS, SEARCH_LIMIT_CHARS, memory_reply, search_reply

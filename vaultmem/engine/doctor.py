@@ -13,8 +13,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from vaultmem import answers
-from vaultmem.drift import threshold_check
+from vaultmem.engine import answers
+from vaultmem.engine.drift import threshold_check
 from vaultmem.errors import EmbedderError, RootMissingError, StoreError, VaultmemError
 from vaultmem.events import WatcherMode
 from vaultmem.files.watch import POLLING_WANTED
@@ -34,7 +34,7 @@ from vaultmem.views import (
 )
 
 if TYPE_CHECKING:
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
 FREE_BYTES_WANTED = 200 * 1024 * 1024
 

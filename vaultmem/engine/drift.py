@@ -8,7 +8,7 @@ from vaultmem.errors import VaultmemError
 from vaultmem.views import Check
 
 if TYPE_CHECKING:
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
 
 
 def threshold_check(engine: Engine) -> Check | None:

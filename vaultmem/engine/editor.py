@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from vaultmem import answers
 from vaultmem.editing import changes as authoring
 from vaultmem.editing import edits
 from vaultmem.editing.changes import Change
+from vaultmem.engine import answers
+from vaultmem.engine.subscribers import utc_now
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.files.vault import Vault
-from vaultmem.hub import utc_now
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, normalise_tag, parse_note
 from vaultmem.stores.catalog import NoteRow

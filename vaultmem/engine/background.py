@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmem.embedding.cores import lower_priority
+from vaultmem.engine.subscribers import utc_now
 from vaultmem.errors import EngineError, RootMissingError, StoreError, VaultmemError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,
@@ -30,10 +31,9 @@ from vaultmem.events import (
     WatcherMode,
 )
 from vaultmem.files.watch import ROOT, Watcher
-from vaultmem.hub import utc_now
 
 if TYPE_CHECKING:
-    from vaultmem.engine import Engine
+    from vaultmem.engine.engine import Engine
     from vaultmem.stores.caches import Caches
 
 BEAT_S = 0.5

@@ -13,11 +13,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from vaultmem import answers, journal
 from vaultmem.config import Config
 from vaultmem.editing import changes as authoring
-from vaultmem.editor import Editor
 from vaultmem.embedding.embedder import Embedder, EngineChosen, describe_choice, open_embedder
+from vaultmem.engine import answers, journal
+from vaultmem.engine.editor import Editor
+from vaultmem.engine.keeper import Keeper
+from vaultmem.engine.subscribers import Hub, utc_now
 from vaultmem.errors import (
     ConflictError,
     NoteNotFoundError,
@@ -27,8 +29,6 @@ from vaultmem.errors import (
 )
 from vaultmem.events import Event, Progress, SyncReport
 from vaultmem.files.vault import Vault
-from vaultmem.hub import Hub, utc_now
-from vaultmem.keeping import Keeper
 from vaultmem.notes.diagnostics import diagnose_root
 from vaultmem.notes.parse import Status
 from vaultmem.stores.access import Access
@@ -49,7 +49,7 @@ from vaultmem.views import (
 )
 
 if TYPE_CHECKING:
-    from vaultmem.background import Background
+    from vaultmem.engine.background import Background
     from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.recall.rank import Recall
 
@@ -145,7 +145,7 @@ class Engine:
     def follow(self) -> None:
         """Follow changes and embed in the background until `close`; whoever subscribed before misses nothing."""
         if self.background is None:
-            from vaultmem.background import Background
+            from vaultmem.engine.background import Background
 
             self.background = Background(self)
             self.background.start()
@@ -341,13 +341,13 @@ class Engine:
 
     def status(self) -> EngineStatus:
         """What the caches hold and who writes. Looks at no note."""
-        from vaultmem.health import status
+        from vaultmem.engine.doctor import status
 
         return status(self)
 
     def doctor(self, *, repair: bool = False) -> DoctorReport:
         """The notes' health and the caches' integrity; `repair` rebuilds what disagrees and checks again."""
-        from vaultmem.health import doctor
+        from vaultmem.engine.doctor import doctor
 
         return doctor(self, repair=repair)
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from vaultmem import journal
 from vaultmem.embedding.embedder import Embedder
+from vaultmem.engine import journal
+from vaultmem.engine.subscribers import Hub, utc_now
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.vault import FileStat, Vault
-from vaultmem.hub import Hub, utc_now
 from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.vectors import VECTORS_KEPT_S
@@ -24,7 +24,7 @@ from vaultmem.sync import integrity
 from vaultmem.sync.overlay import Overlay, look
 
 if TYPE_CHECKING:
-    from vaultmem.background import Background
+    from vaultmem.engine.background import Background
     from vaultmem.sync.lexical import Outcome
 
 QUICK_LOOK_S = 0.2

@@ -33,14 +33,14 @@ def open_unindexed(root: Path, key: str) -> OpenedMemory:
         raise NoteNotFoundError(f"no memory has the id {key!r}")
     if len(paths) > 1:
         raise ConflictError(f"{len(paths)} notes have the id {key!r}", paths=tuple(sorted(paths)))
-    from vaultmem.answers import read_memory
+    from vaultmem.engine.answers import read_memory
 
     return read_memory(vault, paths[0])
 
 
 def copies_unindexed(root: Path, key: str) -> tuple[NoteCopy, ...]:
     """The notes that carry one id, with what tells them apart."""
-    from vaultmem.answers import copies
+    from vaultmem.engine.answers import copies
 
     vault, key = Vault(root), key.strip()
     return copies(vault, sorted(_notes_by_id(vault, [key]).get(key, [])))

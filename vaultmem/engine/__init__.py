@@ -1,0 +1,13 @@
+"""The engine: opens the caches, holds the lock, and is the one place that changes anything. Surfaces ask it.
+
+engine       what surfaces call
+keeper       the caches kept in step with the files, in whatever thread
+background   the threads that follow changes and embed
+editor       edits and saves, from the question to the written note
+answers      what the engine answers with, from the caches and the files
+unindexed    notes that a text search must leave out, or find before a sync did
+doctor       status, and whether the caches agree with the notes
+drift        whether the threshold in force still separates, by the user's own golden set
+subscribers  who is told what happens
+journal      what happened lately, kept for every process
+"""
