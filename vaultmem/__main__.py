@@ -22,7 +22,7 @@ def _run(words: list[str]) -> int:
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(
         words
     ):  # on every prompt: the grammar of the others is not worth waiting for
-        from vaultmem.shortcut import hook
+        from vaultmem.hooks.entry import hook
 
         return hook(words[1:])
     from vaultmem.cli import run

@@ -38,7 +38,7 @@ def _port(text: str) -> int:
 
 def hook(options: Options) -> int:
     """One hook event, with flags before the command; without, `__main__` takes the shortcut."""
-    from vaultmem.shortcut import hook as answer
+    from vaultmem.hooks.entry import hook as answer
 
     places = {"--root": options.root, "--state-dir": options.state_dir}
     return answer([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
@@ -79,7 +79,7 @@ def _service_words(words: Words) -> None:
 
 def profile(options: Options) -> int:
     """Both profiles, made from a template where they are missing."""
-    from vaultmem.profiles import run_profile
+    from vaultmem.hooks.profiles import run_profile
 
     with cli.gathered() as said:
         return run_profile(cli.config_of(options), said, sys.stderr, as_json=options.json)

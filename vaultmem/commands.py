@@ -24,7 +24,7 @@ from vaultmem.eval_command import EVAL_COMMANDS
 if TYPE_CHECKING:
     from vaultmem.events import Event
     from vaultmem.recall.rank import Recall
-    from vaultmem.worker_client import Memories
+    from vaultmem.worker.client import Memories
 
 WRITER_LOOKED_FOR_S = 1.0
 """How often a watcher beside another one looks whether it has become the writer, and so the one to ask."""
@@ -71,8 +71,8 @@ def reindex(options: Options) -> int:
 
 def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
-    from vaultmem.hooks import answer_hook
-    from vaultmem.worker import Worker
+    from vaultmem.hooks.events import answer_hook
+    from vaultmem.worker.server import Worker
 
     ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -229,7 +229,7 @@ def recall(options: Options) -> int:
 
 def _asked(options: Options, ask: Callable[[Memories], Recall]) -> Recall:
     """The answer of a worker that is there anyway, else of an engine of one's own."""
-    from vaultmem.worker_client import WorkerClient
+    from vaultmem.worker.client import WorkerClient
 
     client = None if options.engine else WorkerClient.connect(cli.config_of(options))
     if client is not None:

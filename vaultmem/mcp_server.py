@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vaultmem.config import Config
     from vaultmem.mcp_tools import InFlight
-    from vaultmem.nearest import Nearest
+    from vaultmem.worker.nearest import Nearest
 
 EXIT_S = 0.5
 """How long the engine may take to close once the client has gone."""
@@ -39,10 +39,10 @@ def run_mcp(config: Config, *, http_port: int | None = None) -> int:
     wires = None if http_port is not None else _take_wires()
     listener = None if http_port is None else _listen(http_port)
 
+    from vaultmem.hooks.usage import SessionLog
     from vaultmem.mcp_tools import InFlight, build_server
-    from vaultmem.nearest import Nearest
     from vaultmem.tools import Tools, session_of_client
-    from vaultmem.usage import SessionLog
+    from vaultmem.worker.nearest import Nearest
 
     nearest = Nearest(config)
     tools = Tools(config, nearest, SessionLog(config.root, session_of_client()))

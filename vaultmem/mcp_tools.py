@@ -19,9 +19,9 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import BeforeValidator, Field, ValidationError
 
 from vaultmem.errors import VaultmemError
-from vaultmem.nearest import Nearest
 from vaultmem.replies import MemoryData, Reply, SavedData, SearchData, error_text
 from vaultmem.tools import INSTRUCTIONS, OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools
+from vaultmem.worker.nearest import Nearest
 
 READS = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False

@@ -157,7 +157,7 @@ def _uninstall(service: Service, stdout: IO[str], dry_run: bool, execute: Execut
 
 
 def _status(service: Service, config: Config, stdout: IO[str]) -> int:
-    from vaultmem.worker_client import WorkerClient
+    from vaultmem.worker.client import WorkerClient
 
     client = WorkerClient.connect(config)
     installed = "installed" if service.path.exists() else "not installed"

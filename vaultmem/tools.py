@@ -13,14 +13,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
+from vaultmem.hooks.usage import EventKind, SessionLog, Trigger, UsageEvent
 from vaultmem.recall.hints import by_shown_id
 from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
-from vaultmem.usage import EventKind, SessionLog, Trigger, UsageEvent
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.nearest import Nearest
     from vaultmem.views import OpenedMemory, Saved, SearchResult
+    from vaultmem.worker.nearest import Nearest
 
 MOST_LINES = 100
 QUERY_LIMIT_CHARS = 2_000

@@ -20,7 +20,7 @@ import pytest
 
 from tests.benchmarks.bars import VAULTMEM, bar, p50, p95, timed, write_note
 from vaultmem.config import Config, default_state_dir
-from vaultmem.worker_client import WorkerClient
+from vaultmem.worker.client import WorkerClient
 
 pytestmark = pytest.mark.timeout(3600)
 MEMORIES = 1000
@@ -170,7 +170,7 @@ def test_mcp_answers_initialize_on_a_large_cold_vault(environ: dict[str, str], t
 
 
 def test_mcp_opens_a_memory_before_anything_is_indexed(environ: dict[str, str], tmp_path: Path) -> None:
-    from vaultmem.nearest import Nearest
+    from vaultmem.worker.nearest import Nearest
 
     write_notes(tmp_path / "root", 10_000)
     nearest = Nearest(Config(tmp_path / "root", tmp_path / "state"))

@@ -18,9 +18,9 @@ import pytest
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
-from vaultmem.hooks import answer_hook
-from vaultmem.usage import EventKind, SessionLog, Trigger
-from vaultmem.worker_client import WorkerClient
+from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.usage import EventKind, SessionLog, Trigger
+from vaultmem.worker.client import WorkerClient
 
 FIRST = "anchor basil copper delta ember falcon garnet harbor indigo jasper kernel lagoon magnet nickel orchid pepper"
 SECOND = (

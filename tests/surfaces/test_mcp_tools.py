@@ -12,12 +12,12 @@ import pytest
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import NoteNotFoundError, RefusedError, UsageError
-from vaultmem.nearest import Nearest
+from vaultmem.hooks.usage import EventKind, SessionLog
 from vaultmem.replies import OPEN_LIMIT_CHARS, SEARCH_LIMIT_CHARS, memory_reply, search_reply
 from vaultmem.testing import HashingEmbedder
 from vaultmem.tools import OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools, session_of_client
-from vaultmem.usage import EventKind, SessionLog
 from vaultmem.views import SearchMatch, SearchResult
+from vaultmem.worker.nearest import Nearest
 
 NOTE = """---
 id: {id}

@@ -17,19 +17,21 @@ from typing import Any
 
 import pytest
 
-from vaultmem import wire, worker, worker_client
 from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
-from vaultmem.hooks import answer_hook
+from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.usage import SessionLog
 from vaultmem.notes.parse import Status
 from vaultmem.recall.answer import Clue
 from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
-from vaultmem.runtime import address_name
-from vaultmem.usage import SessionLog
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
-from vaultmem.worker import Worker
-from vaultmem.worker_client import WorkerClient
+from vaultmem.worker import client as worker_client
+from vaultmem.worker import protocol as wire
+from vaultmem.worker import server as worker
+from vaultmem.worker.address import address_name
+from vaultmem.worker.client import WorkerClient
+from vaultmem.worker.server import Worker
 
 MEMORY = OpenedMemory(
     "mem_1", "2026/05/a.md", "名 A", "desc", ("a", "b"), Status.ACTIVE, "body \ud800", "text", "d1"
@@ -420,7 +422,7 @@ def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: Fa
 def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
     client: WorkerClient, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.worker.HOOK_TIMEOUT_S", -1.0)
+    monkeypatch.setattr("vaultmem.worker.server.HOOK_TIMEOUT_S", -1.0)
     engine.config.root.mkdir()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""

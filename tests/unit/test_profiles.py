@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.config import Config
-from vaultmem.profiles import (
+from vaultmem.hooks.profiles import (
     LIMIT,
     TEMPLATES,
     characters,

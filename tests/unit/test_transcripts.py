@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.transcripts import last_assistant_text, lines_from_end
+from vaultmem.hooks.transcripts import last_assistant_text, lines_from_end
 
 BIG = "X" * 3_000_000
 

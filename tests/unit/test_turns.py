@@ -12,7 +12,7 @@ import pytest
 from vaultmem.config import Config
 from vaultmem.errors import EngineError
 from vaultmem.recall.rank import Mode, Recall
-from vaultmem.turns import Turns
+from vaultmem.worker.turns import Turns
 
 
 class FakeEngine:
@@ -40,7 +40,7 @@ def test_a_prompt_alone_gets_everything() -> None:
 
 
 def test_a_prompt_that_waits_too_long_is_answered_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vaultmem.turns.PATIENCE_S", 0.01)
+    monkeypatch.setattr("vaultmem.worker.turns.PATIENCE_S", 0.01)
     warm, words = FakeEngine(Mode.HYBRID), FakeEngine(Mode.LEXICAL)
     opened: list[Config] = []
 

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.recall.hints import Run, suppressed_for_user
-from vaultmem.usage import (
+from vaultmem.hooks.usage import (
     EventKind,
     SessionLog,
     Trigger,
@@ -24,6 +23,7 @@ from vaultmem.usage import (
     session_tail,
     turn_key,
 )
+from vaultmem.recall.hints import Run, suppressed_for_user
 
 AT = datetime(2026, 5, 14, 10, 30, tzinfo=UTC)
 

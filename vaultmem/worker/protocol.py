@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmem import errors
 from vaultmem.errors import EngineError, VaultmemError
-from vaultmem.runtime import ADDRESS_PROTOCOL, address_name, find_address
+from vaultmem.worker.address import ADDRESS_PROTOCOL, address_name, find_address
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Recall

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from vaultmem.errors import EngineError, NoteNotFoundError, StoreError, VaultmemError
-from vaultmem.worker_client import Memories, WorkerClient
+from vaultmem.worker.client import Memories, WorkerClient
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

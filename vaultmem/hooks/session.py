@@ -19,6 +19,15 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
+from vaultmem.hooks.usage import (
+    EventKind,
+    SessionLog,
+    SessionTail,
+    Trigger,
+    UsageEvent,
+    session_name,
+    turn_key,
+)
 from vaultmem.recall.hints import (
     DESCRIPTION_WIDTH,
     begin_run,
@@ -28,7 +37,6 @@ from vaultmem.recall.hints import (
     suppressed_for_assistant,
     suppressed_for_user,
 )
-from vaultmem.usage import EventKind, SessionLog, SessionTail, Trigger, UsageEvent, session_name, turn_key
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Ask, Clue

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
-from vaultmem.wire import (
+from vaultmem.worker.protocol import (
     MESSAGE_LIMIT_BYTES,
     Address,
     Json,

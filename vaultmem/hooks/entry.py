@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from vaultmem.runtime import ADDRESS_PROTOCOL, HOOK_TIMEOUT_S, find_address
+from vaultmem.worker.address import ADDRESS_PROTOCOL, HOOK_TIMEOUT_S, find_address
 
 BUDGET_S = 0.9
 """Of the whole process; what is left of a second is Python's own start and end."""
@@ -96,7 +96,7 @@ def ask_worker(
 def long_way(client: str, named: Mapping[str, str], data: bytes, left_s: float) -> bytes:
     """What `hooks` answers, in a child that can be killed: loading a library may hold every thread for seconds."""
     if not hasattr(os, "fork"):
-        from vaultmem.hooks import hook_process
+        from vaultmem.hooks.events import hook_process
 
         stdout = os.dup(1)
         answer = hook_process(client, named, data, left_s)
@@ -108,7 +108,7 @@ def long_way(client: str, named: Mapping[str, str], data: bytes, left_s: float) 
         try:
             os.close(reader)
             _end_in_time(0)
-            from vaultmem.hooks import hook_process
+            from vaultmem.hooks.events import hook_process
 
             _write_all(writer, hook_process(client, named, data, left_s))
         finally:

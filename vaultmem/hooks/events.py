@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
+from vaultmem.hooks.entry import BUDGET_S, CLIENTS
 from vaultmem.recall.hints import harmless
-from vaultmem.shortcut import BUDGET_S, CLIENTS
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
-    from vaultmem.passive import Given
+    from vaultmem.hooks.session import Given
     from vaultmem.recall.answer import Ask, Clue
 
 CLUES_TIMEOUT_S = 0.7
@@ -127,8 +127,8 @@ def _output(event: HookEvent, given: Given) -> dict[str, Any]:
 
 
 def _profiles(event: HookEvent, config: Config) -> dict[str, Any]:
-    from vaultmem.passive import Given
-    from vaultmem.profiles import characters, profiles_block, read_profiles, utf8_bytes
+    from vaultmem.hooks.profiles import characters, profiles_block, read_profiles, utf8_bytes
+    from vaultmem.hooks.session import Given
 
     measure = utf8_bytes if event.client == "codex" else characters
     profiles = read_profiles(config.profiles_dir, measure)
@@ -137,7 +137,7 @@ def _profiles(event: HookEvent, config: Config) -> dict[str, Any]:
 
 
 def _session(event: HookEvent, config: Config) -> Any:
-    from vaultmem.passive import Rules, Session
+    from vaultmem.hooks.session import Rules, Session
 
     rules = Rules(
         config.hint_limit, config.suppression_runs, config.hint_budget_chars, config.description_width
@@ -146,13 +146,13 @@ def _session(event: HookEvent, config: Config) -> Any:
 
 
 def _message(event: HookEvent, text: str) -> Any:
-    from vaultmem.passive import Message
+    from vaultmem.hooks.session import Message
 
     return Message(text, event.client, project_of(event.cwd) if event.cwd else None)
 
 
 def _last_words(event: HookEvent) -> str | None:
-    from vaultmem.transcripts import last_assistant_text
+    from vaultmem.hooks.transcripts import last_assistant_text
 
     return last_assistant_text(event.transcript) if event.transcript else None
 
@@ -187,7 +187,7 @@ def _asker(config: Config) -> Ask:
     """Ask the worker; without one, words alone have to do: a model is not loaded within a hook's budget."""
 
     def ask(query: str, *, limit: int, project: str | None, suppressed: Collection[str]) -> Sequence[Clue]:
-        from vaultmem.worker_client import WorkerClient
+        from vaultmem.worker.client import WorkerClient
 
         options = {
             "limit": limit,

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.recall.answer import Ask, Clue, clues
-from vaultmem.runtime import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders
-from vaultmem.turns import Turns
-from vaultmem.wire import (
+from vaultmem.worker.address import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders
+from vaultmem.worker.client import connected, is_same_user, lines_of
+from vaultmem.worker.protocol import (
     Address,
     Json,
     decode,
@@ -33,7 +33,7 @@ from vaultmem.wire import (
     remove_address,
     write_address,
 )
-from vaultmem.worker_client import connected, is_same_user, lines_of
+from vaultmem.worker.turns import Turns
 
 if TYPE_CHECKING:
     from vaultmem.engine.engine import Engine
