@@ -41,7 +41,7 @@ OWNERS = {
 }
 """Who may know a library; `tui` alone knows Textual."""
 
-AT_IMPORT = {"vaultmem.files.inotify", "vaultmem.mcp_tools"}
+AT_IMPORT = {"vaultmem.files.inotify", "vaultmem.mcp_server.schema"}
 """Modules that are themselves imported late, and so may begin with their library."""
 
 

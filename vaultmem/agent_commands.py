@@ -15,7 +15,7 @@ Options = argparse.Namespace
 
 def mcp(options: Options) -> int:
     """The MCP server, until its client goes away."""
-    from vaultmem.mcp_server import run_mcp
+    from vaultmem.mcp_server.server import run_mcp
 
     return run_mcp(cli.config_of(options), http_port=options.http)
 
@@ -50,7 +50,7 @@ def _hook_words(words: Words) -> None:
 
 def integrate(options: Options) -> int:
     """Write, print or take out a client's configuration."""
-    from vaultmem.integrate import run_integrate
+    from vaultmem.install.integrate import run_integrate
 
     with cli.gathered() as said:
         return run_integrate(
@@ -66,7 +66,7 @@ def _integrate_words(words: Words) -> None:
 
 def service(options: Options) -> int:
     """The worker as a service of the user."""
-    from vaultmem.service import run_service
+    from vaultmem.install.service import run_service
 
     with cli.gathered() as said:
         return run_service(options.action, cli.config_of(options), said, dry_run=options.dry_run)

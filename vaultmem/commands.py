@@ -149,7 +149,7 @@ def doctor(options: Options) -> int:
 
 def init(options: Options) -> int:
     """Find the vault, make the memory root and the settings."""
-    from vaultmem.setting_up import set_up
+    from vaultmem.install.init import set_up
 
     made = set_up(vault=options.vault, root=options.root)
     if options.json:

@@ -14,7 +14,7 @@ import pytest
 from vaultmem.config import Config
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.hooks.entry import read_words
-from vaultmem.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
+from vaultmem.install.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
 
 SETTINGS = """{
     "model": "opus",

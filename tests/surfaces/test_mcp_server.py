@@ -369,7 +369,7 @@ class Noisy(nearest.Nearest):
         return super()._own()
 nearest.Nearest = Noisy
 print("before the server starts", file=sys.stderr)
-from vaultmem.mcp_server import run_mcp
+from vaultmem.mcp_server.server import run_mcp
 run_mcp(Config.load())
 """
 

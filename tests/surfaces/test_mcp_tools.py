@@ -13,9 +13,9 @@ from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import NoteNotFoundError, RefusedError, UsageError
 from vaultmem.hooks.usage import EventKind, SessionLog
-from vaultmem.replies import OPEN_LIMIT_CHARS, SEARCH_LIMIT_CHARS, memory_reply, search_reply
+from vaultmem.mcp_server.replies import OPEN_LIMIT_CHARS, SEARCH_LIMIT_CHARS, memory_reply, search_reply
+from vaultmem.mcp_server.tools import OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools, session_of_client
 from vaultmem.testing import HashingEmbedder
-from vaultmem.tools import OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools, session_of_client
 from vaultmem.views import SearchMatch, SearchResult
 from vaultmem.worker.nearest import Nearest
 

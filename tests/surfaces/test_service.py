@@ -14,7 +14,7 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import EngineError, UsageError
-from vaultmem.service import run_service
+from vaultmem.install.service import run_service
 
 
 class FakeManager:

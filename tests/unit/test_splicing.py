@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.splicing import added, removed, scan
+from vaultmem.install.json_edits import added, removed, scan
 
 HAND_WRITTEN = """{
     // no: strict JSON only

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
 from vaultmem.hooks.usage import EventKind, SessionLog, Trigger, UsageEvent
+from vaultmem.mcp_server.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.recall.hints import by_shown_id
-from vaultmem.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from vaultmem.config import ROOT_NAME, Config, config_path, default_root
 from vaultmem.errors import RefusedError, UsageError
-from vaultmem.obsidian import known_vaults
+from vaultmem.install.obsidian import known_vaults
 
 
 @dataclass(frozen=True, slots=True)

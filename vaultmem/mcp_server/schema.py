@@ -19,8 +19,8 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, ToolAnno
 from pydantic import BeforeValidator, Field, ValidationError
 
 from vaultmem.errors import VaultmemError
-from vaultmem.replies import MemoryData, Reply, SavedData, SearchData, error_text
-from vaultmem.tools import INSTRUCTIONS, OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools
+from vaultmem.mcp_server.replies import MemoryData, Reply, SavedData, SearchData, error_text
+from vaultmem.mcp_server.tools import INSTRUCTIONS, OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools
 from vaultmem.worker.nearest import Nearest
 
 READS = ToolAnnotations(

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.launching import command_words, is_own_command, split_command
-from vaultmem.splicing import added, removed
+from vaultmem.install.invocation import command_words, is_own_command, split_command
+from vaultmem.install.json_edits import added, removed
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

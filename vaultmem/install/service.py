@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vaultmem.errors import EngineError, UsageError
-from vaultmem.launching import command_words
+from vaultmem.install.invocation import command_words
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

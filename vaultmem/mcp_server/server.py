@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
 
     from vaultmem.config import Config
-    from vaultmem.mcp_tools import InFlight
+    from vaultmem.mcp_server.schema import InFlight
     from vaultmem.worker.nearest import Nearest
 
 EXIT_S = 0.5
@@ -40,8 +40,8 @@ def run_mcp(config: Config, *, http_port: int | None = None) -> int:
     listener = None if http_port is None else _listen(http_port)
 
     from vaultmem.hooks.usage import SessionLog
-    from vaultmem.mcp_tools import InFlight, build_server
-    from vaultmem.tools import Tools, session_of_client
+    from vaultmem.mcp_server.schema import InFlight, build_server
+    from vaultmem.mcp_server.tools import Tools, session_of_client
     from vaultmem.worker.nearest import Nearest
 
     nearest = Nearest(config)
@@ -79,7 +79,7 @@ def _serve_stdio(server: MCPServer[Any], in_flight: InFlight, source: IO[bytes],
     from mcp.server.stdio import stdio_server
     from mcp.shared.message import SessionMessage
 
-    from vaultmem.mcp_refusals import refusal
+    from vaultmem.mcp_server.mcp_refusals import refusal
 
     lines = anyio.wrap_file(source)
     stdout = anyio.wrap_file(io.TextIOWrapper(target, encoding="utf-8", newline="\n"))
