@@ -25,7 +25,7 @@ def _run(words: list[str]) -> int:
         from vaultmem.hooks.entry import hook
 
         return hook(words[1:])
-    from vaultmem.cli import run
+    from vaultmem.cli.main import run
 
     return run(words)
 

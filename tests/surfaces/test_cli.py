@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from vaultmem import cli
+from vaultmem.cli import main as cli
 from vaultmem.engine.engine import Engine
 from vaultmem.files.lock import WriterLock
 
@@ -647,7 +647,7 @@ def test_before_init_every_command_says_that_there_is_no_vault_yet(bare):
 def test_a_person_at_a_terminal_is_told_that_nothing_is_the_answer(shell, monkeypatch):
     shell.note("a.md", "a")
     assert shell("recall", "zzz qqq").err.count("no hint") == 0
-    monkeypatch.setattr("vaultmem.cli._is_terminal", lambda: True)
+    monkeypatch.setattr("vaultmem.cli.main._is_terminal", lambda: True)
     assert "(no hint" in shell("recall", "zzz qqq").err and shell("recall", "zzz qqq").out == ""
     assert "no line of any memory" in shell("search", "zzzqqq").err
     assert "no hint" not in shell("recall", "zzz qqq", "--json").err
@@ -912,7 +912,7 @@ def test_ctrl_c_while_modules_are_loaded_ends_without_a_traceback(shell):
 import sys
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == "vaultmem.cli":
+        if name == "vaultmem.cli.main":
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Interrupting())
 sys.argv = ["vaultmem", "status"]
@@ -1052,7 +1052,7 @@ HEAVY = (
 )
 PROBE = """
 import sys
-from vaultmem.cli import run
+from vaultmem.cli.main import run
 try:
     code = run(sys.argv[2:])
 except SystemExit as ended:
@@ -1097,7 +1097,7 @@ def test_a_sync_that_finds_nothing_loads_no_model_and_no_vector_store(shell, mon
     with Engine.open(shell.root, shell.state_dir, HashingEmbedder(size=16)) as engine:
         engine.sync()
     script = PROBE.replace(
-        "from vaultmem.cli import run",
+        "from vaultmem.cli.main import run",
         "from vaultmem.engine.engine import Engine; from vaultmem.testing import HashingEmbedder;"
         "run = lambda words: Engine.open(*words, HashingEmbedder(size=16)).sync().changed",
     )

@@ -14,12 +14,12 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vaultmem import cli
-from vaultmem.agent_commands import AGENT_COMMANDS
-from vaultmem.cli import Command
-from vaultmem.edit_commands import EDIT_COMMANDS
+from vaultmem.cli import main as cli
+from vaultmem.cli.agent_commands import AGENT_COMMANDS
+from vaultmem.cli.edit_commands import EDIT_COMMANDS
+from vaultmem.cli.eval_command import EVAL_COMMANDS
+from vaultmem.cli.main import Command
 from vaultmem.errors import ConflictError, EngineError, UsageError
-from vaultmem.eval_command import EVAL_COMMANDS
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
@@ -38,8 +38,8 @@ Options = argparse.Namespace
 
 def sync(options: Options) -> int:
     """One pass to completion."""
-    from vaultmem import render
-    from vaultmem.progress import ProgressLine
+    from vaultmem.cli import render_text as render
+    from vaultmem.cli.progress import ProgressLine
 
     with cli.open_engine(options) as engine, ProgressLine(sys.stderr) as line:
         report = engine.sync(embed=not options.no_embed, full=options.full, progress=line.show)
@@ -60,8 +60,8 @@ def _sync_words(words: Words) -> None:
 
 def reindex(options: Options) -> int:
     """Build both stores again beside the live ones."""
-    from vaultmem import render
-    from vaultmem.progress import ProgressLine
+    from vaultmem.cli import render_text as render
+    from vaultmem.cli.progress import ProgressLine
 
     with cli.open_engine(options) as engine, ProgressLine(sys.stderr) as line:
         report = engine.reindex(progress=line.show)
@@ -108,7 +108,7 @@ def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event
 
 
 def _print_event(event: Event) -> None:
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     fields = asdict(event)
     document: dict[str, Any] = {"event": type(event).__name__}
@@ -118,7 +118,7 @@ def _print_event(event: Event) -> None:
 
 
 def _narrate_event(event: Event) -> None:
-    from vaultmem.progress import told
+    from vaultmem.cli.progress import told
 
     text = told(event)
     if text:
@@ -127,7 +127,7 @@ def _narrate_event(event: Event) -> None:
 
 def status(options: Options) -> int:
     """What the caches hold and who writes."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     with cli.open_engine(options) as engine:
         found = engine.status()
@@ -137,7 +137,7 @@ def status(options: Options) -> int:
 
 def doctor(options: Options) -> int:
     """The notes' health and the caches' integrity."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     with cli.open_engine(options) as engine:
         report = engine.doctor(repair=options.repair)
@@ -169,7 +169,7 @@ def init(options: Options) -> int:
 
 def notes(options: Options) -> int:
     """The catalog for people."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
     from vaultmem.notes.parse import normalise_tag
 
     with cli.open_engine(options) as engine:
@@ -203,7 +203,7 @@ def _notes_words(words: Words) -> None:
 
 def recall(options: Options) -> int:
     """The hints a query would get."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     query = cli.read_question() if options.query == "-" else options.query
     config = cli.config_of(options)
@@ -249,7 +249,7 @@ def _recall_words(words: Words) -> None:
 
 def search(options: Options) -> int:
     """ripgrep over the notes as they are now."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     with cli.open_engine(options) as engine:
         found = engine.search(
@@ -275,7 +275,7 @@ def _search_words(words: Words) -> None:
 
 def open_note(options: Options) -> int:
     """A note's Markdown, whole."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
     from vaultmem.recall.hints import by_shown_id
 
     with cli.open_engine(options) as engine:

@@ -161,7 +161,7 @@ def gathered() -> Iterator[TextIO]:
 
 def answer_json(document: Any) -> None:
     """One JSON document on stdout."""
-    from vaultmem.render import dumps
+    from vaultmem.cli.render_text import dumps
 
     answer(dumps(document))
 
@@ -217,7 +217,7 @@ def command_in(words: Sequence[str]) -> str | None:
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The whole grammar, or as much of it as the command `only` needs: making all of it takes 50 ms."""
     from vaultmem import __version__
-    from vaultmem.commands import COMMANDS
+    from vaultmem.cli.commands import COMMANDS
 
     parser = Parser(
         prog="vaultmem",

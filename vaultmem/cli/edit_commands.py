@@ -7,8 +7,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from vaultmem import cli
-from vaultmem.cli import Command
+from vaultmem.cli import main as cli
+from vaultmem.cli.main import Command
 from vaultmem.errors import UsageError
 
 Words = argparse.ArgumentParser
@@ -17,7 +17,7 @@ Options = argparse.Namespace
 
 def save(options: Options) -> int:
     """A new memory, or new fields of an old one."""
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     body = cli.read_text() if options.body == "-" else options.body
     with cli.open_engine(options) as engine:
@@ -128,7 +128,7 @@ def _path(options: Options, root: Path) -> str | None:
 
 
 def _show_edit(options: Options, edited: Any) -> int:
-    from vaultmem import render
+    from vaultmem.cli import render_text as render
 
     if options.json:
         cli.answer_json(render.edited_json(edited))

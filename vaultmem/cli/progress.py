@@ -102,7 +102,7 @@ def duration(seconds: float) -> str:
 
 def told(event: Event) -> str:
     """An event in a line of words; empty for those that only tell progress."""
-    from vaultmem.render import sync_text
+    from vaultmem.cli.render_text import sync_text
 
     match event:
         case SyncFinished():

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmem import cli
-from vaultmem.cli import Command
+from vaultmem.cli import main as cli
+from vaultmem.cli.main import Command
 from vaultmem.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ def evaluate(options: Options) -> int:
 
 
 def _measured(options: Options) -> Evaluation:
+    from vaultmem.cli.progress import CountLine
     from vaultmem.evaluation.golden import read_golden
     from vaultmem.evaluation.measure import evaluate as measure
-    from vaultmem.progress import CountLine
 
     golden = read_golden(Path(options.golden))
     with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from vaultmem import cli
+from vaultmem.cli import main as cli
 
 Words = argparse.ArgumentParser
 Options = argparse.Namespace
