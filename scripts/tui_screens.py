@@ -18,7 +18,7 @@ from pathlib import Path
 from textual.events import Paste
 
 from tui.app import VaultmemApp
-from tui.preferences import DARK, LIGHT, Preferences
+from tui.looks.preferences import DARK, LIGHT, Preferences
 from tui.testing import until
 from vaultmem import Engine
 

@@ -20,7 +20,10 @@ from textual.screen import Screen
 from textual.theme import Theme
 
 from tui.asking import ask, told
-from tui.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
+from tui.key_order import KeySettled, TypingAhead
+from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
+from tui.looks.preferences import Preferences, default_preferences, theme_for_terminal
+from tui.looks.themes import THEMES
 from tui.messages import (
     Adopt,
     CallFailed,
@@ -41,16 +44,13 @@ from tui.messages import (
     Undone,
     WriteDescription,
 )
-from tui.preferences import Preferences, default_preferences, theme_for_terminal
-from tui.previewing import Settings
+from tui.models.preview import Settings
 from tui.screens.dashboard import DashboardScreen
-from tui.themes import THEMES
-from tui.typing_ahead import KeySettled, TypingAhead
 from tui.widgets.too_small import TooSmall, is_too_small
 from tui.widgets.top_bar import Facts
 
 if TYPE_CHECKING:
-    from tui.history import History
+    from tui.models.history import History
     from vaultmem import Engine
     from vaultmem.config import Config
     from vaultmem.events import Event
@@ -103,7 +103,7 @@ class VaultmemApp(App[int]):
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()
-        from tui.history import History
+        from tui.models.history import History
 
         self._open_engine = open_engine
         self.root = root
@@ -321,7 +321,7 @@ class VaultmemApp(App[int]):
         self._after(event.refusals)
 
     def _after(self, refusals: Mapping[str, str], *, is_idle: bool = False) -> None:
-        from tui import mending
+        from tui.requests import edits as mending
         from tui.screens.conflict import ConflictScreen
 
         mending.tell_refusals(self, refusals, is_idle=is_idle)
@@ -336,7 +336,7 @@ class VaultmemApp(App[int]):
     @on(MoveToTrash)
     def _mend(self, event: Message) -> None:
         """A person wants notes changed."""
-        from tui import mending
+        from tui.requests import edits as mending
 
         mending.mend(self, event)
 
@@ -356,19 +356,19 @@ class VaultmemApp(App[int]):
 
     def action_undo(self) -> None:
         """Take the last change back."""
-        from tui import mending
+        from tui.requests import edits as mending
 
         mending.undo(self)
 
     def action_redo(self) -> None:
         """Do again what was undone."""
-        from tui import mending
+        from tui.requests import edits as mending
 
         mending.redo(self)
 
     def action_rename_tag(self) -> None:
         """Rename or merge a tag."""
-        from tui import mending
+        from tui.requests import edits as mending
 
         mending.rename_tag(self)
 
@@ -376,19 +376,19 @@ class VaultmemApp(App[int]):
 
     def on_open_in_editor(self, event: OpenInEditor) -> None:
         """Give the terminal to the editor, and take it back."""
-        from tui.leaving import open_in_editor
+        from tui.requests.leave import open_in_editor
 
         open_in_editor(self, self.root / event.path, event.line)
 
     def on_open_in_obsidian(self, event: OpenInObsidian) -> None:
         """Hand the link to the desktop; where there is none, copy it."""
-        from tui.leaving import open_in_obsidian
+        from tui.requests.leave import open_in_obsidian
 
         open_in_obsidian(self, self.root / event.path)
 
     def on_copy(self, event: Copy) -> None:
         """Put it on the clipboard."""
-        from tui.leaving import copy
+        from tui.requests.leave import copy
 
         copy(self, event.text, event.what)
 
@@ -412,7 +412,7 @@ class VaultmemApp(App[int]):
 
     def on_sync_asked(self, event: SyncAsked) -> None:
         """Say what came of it."""
-        from tui.formatting import counted
+        from tui.looks.formatting import counted
 
         event.stop()
         self.say(
@@ -436,7 +436,7 @@ class VaultmemApp(App[int]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette: what the keys do, by name."""
-        from tui.commands import commands
+        from tui.requests.palette import commands
 
         yield from commands(self)
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tui.browsing import Shelf
-    from tui.history import Change
-    from tui.previewing import Settings
+    from tui.models.history import Change
+    from tui.models.preview import Settings
+    from tui.models.shelf import Shelf
     from vaultmem import Engine
     from vaultmem.events import Event
     from vaultmem.notes.diagnostics import Diagnostic

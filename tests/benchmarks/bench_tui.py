@@ -163,9 +163,9 @@ def test_keys_while_embedding_runs_behind(vault, tmp_path):
 def test_typing_to_refreshed_results(tmp_path, monkeypatch):
     """From a key in the prompt to the new results, less what the embedder takes for the query."""
     from tui.app import VaultmemApp
+    from tui.looks.preferences import Preferences
     from tui.messages import Recalled
     from tui.panes.recall import RecallPane
-    from tui.preferences import Preferences
     from tui.testing import until
 
     root, state = tmp_path / "vault" / "March Memories", tmp_path / "state"

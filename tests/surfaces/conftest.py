@@ -10,7 +10,7 @@ from typing import Protocol
 import pytest
 
 from tui.app import VaultmemApp
-from tui.preferences import Preferences
+from tui.looks.preferences import Preferences
 from tui.testing import NOW, FakeEngine, note_file
 
 W2 = "2026/05/week2"

@@ -21,13 +21,13 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from tui.colourless import Colourless
+from tui.looks.colourless import Colourless
 
 DASHBOARD = """
 import sys
 from pathlib import Path
 from tui.app import VaultmemApp
-from tui.preferences import Preferences
+from tui.looks.preferences import Preferences
 from tui.testing import FakeEngine, note_file
 files = {f"n{at}.md": note_file(f"Note {at}", id=f"m{at}", description="alpha", tags=["a"]) for at in range(30)}
 files["n1.md"] = note_file("Note 1", id="m0", body="# Title\\n\\n`code` and [a link](x)\\n\\n> quoted\\n")

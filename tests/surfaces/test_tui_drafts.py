@@ -7,7 +7,7 @@ import pytest
 from tui.dialogs.describe import DescribeDialog, LineBox
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
-from tui.tagging import Tagging
+from tui.models.tag_draft import Tagging
 from tui.testing import FakeEngine, note_file, refused, screen_text, until
 from tui.widgets.chips import Chips
 from vaultmem.notes.parse import parse_note

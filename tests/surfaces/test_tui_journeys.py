@@ -382,7 +382,7 @@ async def test_the_note_of_a_broken_block_opens_in_the_editor_at_its_line(
 ):
     opened: list[tuple[str, int | None]] = []
     monkeypatch.setattr(
-        "tui.leaving.open_in_editor", lambda app, path, line: opened.append((path.name, line))
+        "tui.requests.leave.open_in_editor", lambda app, path, line: opened.append((path.name, line))
     )
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:

@@ -9,7 +9,7 @@ import pytest
 
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
-from tui.preferences import Preferences
+from tui.looks.preferences import Preferences
 from tui.screens.failed import FailedScreen
 from tui.testing import note_file, screen_text, until
 from tui.widgets.rows import Rows

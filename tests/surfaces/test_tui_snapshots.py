@@ -13,10 +13,10 @@ from textual.pilot import Pilot
 from tui.dialogs.describe import DescribeDialog
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
+from tui.looks.themes import THEMES
 from tui.screens.conflict import ConflictScreen
 from tui.screens.failed import FailedScreen
 from tui.testing import NOW, FakeEngine, screen_text, until
-from tui.themes import THEMES
 from tui.widgets.rows import Rows
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import (

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from tui.browsing import bucket, changed, made, per_week, sorted_notes, told_apart
-from tui.comparing import compare
+from tui.models.comparison import compare
+from tui.models.shelf import bucket, changed, made, per_week, sorted_notes, told_apart
 from tui.screens.conflict import ConflictScreen
 from tui.testing import FakeEngine, note_file, screen_text, until
 from tui.widgets.rows import Rows

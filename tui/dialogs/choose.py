@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.dialogs.dialog import Dialog
-from tui.formatting import count, plain
+from tui.looks.formatting import count, plain
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui.dialogs.dialog import Dialog
-from tui.formatting import lines, plain
+from tui.looks.formatting import lines, plain
 from tui.widgets.key_bar import KeyBar
 
 

@@ -12,10 +12,10 @@ from textual.content import Content
 from textual.widgets import Markdown, Static, TextArea
 
 from tui.asking import ask, for_each
-from tui.browsing import Shelf
 from tui.dialogs.planned import PlannedDialog
-from tui.formatting import plain
+from tui.looks.formatting import plain
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
+from tui.models.shelf import Shelf
 from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
 from vaultmem.views import NoteView

@@ -15,14 +15,14 @@ from textual.timer import Timer
 
 from tui.asking import ask, for_each
 from tui.dialogs.dialog import Dialog
-from tui.formatting import diff_lines, lines, plain
-from tui.history import Change
+from tui.looks.formatting import diff_lines, lines, plain
 from tui.messages import Changed, EditsPlanned, EditsWritten
-from tui.planning import Plan
+from tui.models.edit_plan import Plan
+from tui.models.history import Change
 
 if TYPE_CHECKING:
     from tui.app import VaultmemApp
-    from tui.browsing import Shelf
+    from tui.models.shelf import Shelf
     from vaultmem import Engine
     from vaultmem.views import Edited
 

@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.asking import ask
-from tui.browsing import Shelf
 from tui.dialogs.planned import PlannedDialog
-from tui.formatting import count, lines, plain
+from tui.looks.formatting import count, lines, plain
 from tui.messages import CallFailed, EditsPlanned
-from tui.tagging import completions
+from tui.models.shelf import Shelf
+from tui.models.tag_draft import completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows

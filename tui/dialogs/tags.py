@@ -13,11 +13,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.asking import ask, for_each
-from tui.browsing import Shelf
 from tui.dialogs.planned import PlannedDialog
-from tui.formatting import count, counted, plain
+from tui.looks.formatting import count, counted, plain
 from tui.messages import EditsPlanned
-from tui.tagging import Tagging, completions
+from tui.models.shelf import Shelf
+from tui.models.tag_draft import Tagging, completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
 from tui.widgets.key_bar import KeyBar

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.formatting import lines, plain
+from tui.looks.formatting import lines, plain
 from tui.widgets.key_bar import KeyBar
 from vaultmem.views import DoctorReport
 

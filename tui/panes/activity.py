@@ -12,8 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tui.eventlog import KINDS, Entry, entry
-from tui.formatting import clock_time, lines, moment, plain
+from tui.looks.formatting import clock_time, lines, moment, plain
+from tui.models.activity import KINDS, Entry, entry
 from tui.panes.pane import BACK, Pane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows

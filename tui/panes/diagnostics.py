@@ -15,14 +15,14 @@ from textual.widgets import Input, Static
 
 from tui.asking import ask, told
 from tui.dialogs.choose import Choice, ChooseDialog
-from tui.formatting import count, lines, plain
+from tui.looks.formatting import count, lines, plain
+from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import NoteNotRead, NoteRead, SetStatus
+from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
 from tui.panes.pane import BACK, NotePane
-from tui.triage import Finding, Fix, Group, Triage, fixes_for
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.source import Source
-from tui.words import SEVERITIES, sign, title
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.views import NoteView
 

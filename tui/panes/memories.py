@@ -14,15 +14,15 @@ from textual.timer import Timer
 from textual.widgets import Input, Tree
 
 from tui.asking import ask, told
-from tui.browsing import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart, words
-from tui.formatting import count, day, plain
+from tui.looks.formatting import count, day, plain
+from tui.looks.signs import STATUSES, sign
 from tui.messages import NoteNotRead, NoteRead
+from tui.models.shelf import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart, words
 from tui.panes.pane import BACK, NotePane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
 from tui.widgets.rows import Cells, Column, Rows, apart
-from tui.words import STATUSES, sign
 from vaultmem.views import NoteView, OpenedMemory
 
 COLUMNS = (

@@ -12,15 +12,15 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.browsing import made, per_week
-from tui.formatting import bar, clock_time, count, counted, lines, plain, size
+from tui.looks.formatting import bar, clock_time, count, counted, lines, plain, size
+from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import ShowDiagnostics, ShowTag
+from tui.models.findings import SEVERITY_ORDER
+from tui.models.shelf import made, per_week
 from tui.panes.pane import Pane
-from tui.triage import SEVERITY_ORDER
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
-from tui.words import SEVERITIES, sign, title
 from vaultmem.events import SyncFinished
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.views import EngineStatus

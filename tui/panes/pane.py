@@ -8,7 +8,6 @@ from typing import ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
-from tui.browsing import Shelf
 from tui.messages import (
     Adopt,
     Copy,
@@ -20,6 +19,7 @@ from tui.messages import (
     SetStatus,
     WriteDescription,
 )
+from tui.models.shelf import Shelf
 from vaultmem.views import NoteView
 
 WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})

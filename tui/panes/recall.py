@@ -14,17 +14,17 @@ from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
 from tui.asking import ask, told
-from tui.browsing import Mark, told_apart
 from tui.dialogs.hint_lines import HintLinesDialog
-from tui.explaining import explain
-from tui.formatting import lines, plain, score_bar
+from tui.looks.formatting import lines, plain, score_bar
+from tui.looks.signs import VERDICTS, sign
 from tui.messages import Recalled, RecallFailed
+from tui.models.explanation import explain
+from tui.models.preview import Answer, Settings, question_for
+from tui.models.shelf import Mark, told_apart
 from tui.panes.pane import NotePane
-from tui.previewing import Answer, Settings, question_for
 from tui.widgets.boxes import LineInput, TextBox
 from tui.widgets.dial import Dial
 from tui.widgets.rows import Cells, Column, Rows, apart
-from tui.words import VERDICTS, sign
 from vaultmem.views import NoteView
 
 BAR_CELLS = 12

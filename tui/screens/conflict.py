@@ -15,8 +15,8 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.asking import ask, for_each
-from tui.comparing import Pair, compare
-from tui.formatting import lines, moment, plain, size
+from tui.looks.formatting import lines, moment, plain, size
+from tui.looks.signs import STATUSES, sign
 from tui.messages import (
     Adopt,
     CallFailed,
@@ -27,10 +27,10 @@ from tui.messages import (
     SetStatus,
     TextsRead,
 )
+from tui.models.comparison import Pair, compare
 from tui.panes.pane import WRITING
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
-from tui.words import STATUSES, sign
 from vaultmem.views import NoteCopy, OpenedMemory
 
 SYNC_COPY = "▲ looks like a sync tool's copy"

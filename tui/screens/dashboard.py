@@ -17,8 +17,7 @@ from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Tab, Tabs
 
 from tui.asking import ask, told
-from tui.browsing import Shelf
-from tui.formatting import count
+from tui.looks.formatting import count
 from tui.messages import (
     ActivityRead,
     CallFailed,
@@ -31,9 +30,10 @@ from tui.messages import (
     ShowTag,
     StatusRead,
 )
+from tui.models.preview import Settings
+from tui.models.shelf import Shelf
 from tui.panes.overview import OverviewPane
 from tui.panes.pane import Pane
-from tui.previewing import Settings
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.top_bar import Facts, TopBar
 from vaultmem.events import (

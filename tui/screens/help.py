@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.formatting import lines
+from tui.looks.formatting import lines
 from tui.widgets.key_bar import KeyBar
 
 SECTIONS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (

@@ -16,8 +16,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.formatting import lines, plain
-from tui.tagging import Chip
+from tui.looks.formatting import lines, plain
+from tui.models.tag_draft import Chip
 
 
 class Chips(Widget, can_focus=True):

@@ -7,9 +7,9 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Markdown, Static
 
-from tui.browsing import changed, made
-from tui.formatting import day, lines, plain, size
-from tui.words import STATUSES, sign
+from tui.looks.formatting import day, lines, plain, size
+from tui.looks.signs import STATUSES, sign
+from tui.models.shelf import changed, made
 from vaultmem.views import NoteView, OpenedMemory
 
 BODY_CHARS = 6_000

@@ -8,8 +8,8 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from tui.browsing import Place
-from tui.formatting import count, plain
+from tui.looks.formatting import count, plain
+from tui.models.shelf import Place
 
 MOST_TAGS = 1_000
 

@@ -17,8 +17,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from tui.browsing import Mark
-from tui.formatting import plain, with_tail
+from tui.looks.formatting import plain, with_tail
+from tui.models.shelf import Mark
 
 GUTTER = 3
 """Cells at the left: the cursor's bar, the mark, a space."""

@@ -8,8 +8,8 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.formatting import ago, count, left, plain, progress
-from tui.words import STATES, sign
+from tui.looks.formatting import ago, count, left, plain, progress
+from tui.looks.signs import STATES, sign
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import date
 from textual.content import Content
 from textual.widget import Widget
 
-from tui.formatting import count, lines
+from tui.looks.formatting import count, lines
 
 STEPS = " ▁▂▃▄▅▆▇█"
 AXIS = "$foreground 30%"

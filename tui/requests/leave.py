@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from tui.formatting import plain
-from tui.outside import editor_command, obsidian_link, open_link
+from tui.looks.formatting import plain
+from tui.requests.outside import editor_command, obsidian_link, open_link
 
 if TYPE_CHECKING:
     from tui.app import VaultmemApp

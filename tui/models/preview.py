@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.explaining import Question
-from tui.formatting import counted
+from tui.looks.formatting import counted
+from tui.models.explanation import Question
 from vaultmem.recall.hints import hint_lines, recall_block
 from vaultmem.text.terms import query_terms
 

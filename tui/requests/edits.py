@@ -16,9 +16,9 @@ from tui.dialogs.planned import apply_as_shown
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.dialogs.told import ToldDialog
-from tui.formatting import counted, plain
-from tui.history import Change
+from tui.looks.formatting import counted, plain
 from tui.messages import Adopt, Changed, EditTags, MoveToTrash, Redone, SetStatus, Undone, WriteDescription
+from tui.models.history import Change
 from vaultmem.views import Edited, NoteView, Trashed
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.formatting import bar, highlighted, lines, plain, score_bar
-from tui.words import VERDICTS, sign
+from tui.looks.formatting import bar, highlighted, lines, plain, score_bar
+from tui.looks.signs import VERDICTS, sign
 from vaultmem.recall.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 
-from tui.preferences import DARK, LIGHT
+from tui.looks.preferences import DARK, LIGHT
 from tui.screens.dashboard import TABS
 
 if TYPE_CHECKING:

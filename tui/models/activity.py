@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tui.formatting import counted, left
-from tui.words import Sign
+from tui.looks.formatting import counted, left
+from tui.looks.signs import Sign
 from vaultmem.events import (
     CachesChanged,
     EmbeddingProgress,

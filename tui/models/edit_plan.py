@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui.formatting import counted, plain
+from tui.looks.formatting import counted, plain
 from vaultmem.notes.parse import digest_of
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.browsing import branches, under
+from tui.models.shelf import branches, under
 
 if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.theme import Theme
 
-from tui.preferences import DARK, LIGHT
+from tui.looks.preferences import DARK, LIGHT
 
 THEMES = (
     Theme(

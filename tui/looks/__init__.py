@@ -1,0 +1,8 @@
+"""How things look: words, signs, colours, widths.
+
+formatting   values → short texts and bars
+signs        the words, signs and colours of states, severities and verdicts
+themes       two themes of our own
+colourless   the screen under `NO_COLOR`
+preferences  what is remembered between two starts
+"""
