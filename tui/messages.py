@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vaultmem import Engine
     from vaultmem.events import Event
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.recall.rank import Recall
+    from vaultmem.recall.answer import Recall
     from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, OpenedMemory
 
 

@@ -20,9 +20,10 @@ from vaultmem.editing import edits
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
-from vaultmem.notes.names import sync_copy_of
-from vaultmem.notes.parse import Note, Status, new_id, normalise_tag, parse_note
-from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.notes.names import new_id, sync_copy_of
+from vaultmem.notes.parse import Note, Status, parse_note
+from vaultmem.notes.tags import normalise_tag
+from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.text.terms import query_terms
 from vaultmem.views import (

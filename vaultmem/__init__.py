@@ -16,9 +16,9 @@ _HOMES = {
     "Engine": "vaultmem.engine.engine",
     "Config": "vaultmem.config",
     "Embedder": "vaultmem.embedding.embedder",
-    "Recall": "vaultmem.recall.rank",
-    "Hint": "vaultmem.recall.rank",
-    "Candidate": "vaultmem.recall.rank",
+    "Recall": "vaultmem.recall.answer",
+    "Hint": "vaultmem.recall.answer",
+    "Candidate": "vaultmem.recall.answer",
     "Signals": "vaultmem.recall.scoring",
     "Verdict": "vaultmem.recall.scoring",
     "Code": "vaultmem.notes.problems",
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Severity as Severity
     from vaultmem.notes.parse import Status as Status
     from vaultmem.notes.problems import Code as Code
-    from vaultmem.recall.rank import Candidate as Candidate
-    from vaultmem.recall.rank import Hint as Hint
-    from vaultmem.recall.rank import Recall as Recall
+    from vaultmem.recall.answer import Candidate as Candidate
+    from vaultmem.recall.answer import Hint as Hint
+    from vaultmem.recall.answer import Recall as Recall
     from vaultmem.recall.scoring import Signals as Signals
     from vaultmem.recall.scoring import Verdict as Verdict
 

@@ -13,8 +13,8 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import EmbedderError, StoreError
-from vaultmem.stores.dense import DenseRow, DenseStore, RowTable
-from vaultmem.stores.dense_rows import in_order, to_arrow
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.dense_rows import DenseRow, RowTable, in_order, to_arrow
 from vaultmem.stores.lexical import LexicalDoc, LexicalHit
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from vaultmem.events import WatcherMode
 
 if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.notes.parse import Code, Status
+    from vaultmem.notes.parse import Status
+    from vaultmem.notes.problems import Code
 
 
 @dataclass(frozen=True, slots=True)

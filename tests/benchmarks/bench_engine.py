@@ -23,7 +23,8 @@ from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.embedding.embedder import Embedder, open_embedder
 from vaultmem.engine.engine import Engine
 from vaultmem.recall.answer import Mode
-from vaultmem.stores.dense import DenseRow, DenseStore, Part
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.sync.dense import texts_of
 from vaultmem.testing import HashingEmbedder, nearest
 

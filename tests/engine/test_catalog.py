@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from vaultmem.errors import StoreError
-from vaultmem.files.vault import FileStat
-from vaultmem.notes.parse import Code, Problem, Status
+from vaultmem.files.snapshot import FileStat
+from vaultmem.notes.parse import Status
+from vaultmem.notes.problems import Code, Problem
 from vaultmem.stores.catalog import SCHEMA, Catalog, ChunkRef, NoteRecord
 
 STAT = FileStat(10, 2_000_000_000, 3, 4)

@@ -17,7 +17,7 @@ from vaultmem.evaluation.measure import Answer, Evaluation, EvaluationError, eva
 from vaultmem.evaluation.propose import propose_golden
 from vaultmem.evaluation.record import compare_runs, evaluation_json, read_run, save_run
 from vaultmem.evaluation.report import comparison_lines, report_lines
-from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import Signals, Verdict
 
 

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from vaultmem.embedding.calibration import Calibration, calibrate
 from vaultmem.notes.chunks import metadata_text, text_hash
+from vaultmem.recall.answer import Mode, Recall
 from vaultmem.recall.evidence import Meaning, Sources
-from vaultmem.recall.rank import Mode, Recall, recall
+from vaultmem.recall.rank import recall
 from vaultmem.recall.scoring import DEFAULT_MIN_SCORE, PROJECT_BONUS, Verdict, total
-from vaultmem.stores.dense import DenseRow, Part
+from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.stores.lexical import LexicalDoc
 from vaultmem.testing import DictDenseStore, DictLexicalStore, HashingEmbedder
 from vaultmem.text.languages import language

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.dense import DenseRow, DenseStore, Part, RowTable
-from vaultmem.stores.dense_rows import to_arrow
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.dense_rows import DenseRow, Part, RowTable, to_arrow
 from vaultmem.testing import DictDenseStore, nearest
 
 DIMENSION = 12

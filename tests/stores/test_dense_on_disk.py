@@ -17,7 +17,8 @@ import pytest
 
 from vaultmem.errors import StoreError
 from vaultmem.stores import dense, dense_upkeep
-from vaultmem.stores.dense import DenseRow, DenseStore, Part
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.testing import nearest
 
 DIMENSION = 16

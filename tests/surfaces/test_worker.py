@@ -22,8 +22,7 @@ from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, Usage
 from vaultmem.hooks.events import answer_hook
 from vaultmem.hooks.usage import SessionLog
 from vaultmem.notes.parse import Status
-from vaultmem.recall.answer import Clue
-from vaultmem.recall.rank import Candidate, Hint, Mode, Recall
+from vaultmem.recall.answer import Candidate, Clue, Hint, Mode, Recall
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 from vaultmem.worker import client as worker_client

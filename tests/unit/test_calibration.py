@@ -8,7 +8,6 @@ import pytest
 from numpy.typing import NDArray
 
 from vaultmem.embedding.calibration import (
-    LANGUAGES,
     Calibration,
     Level,
     calibrate,
@@ -18,7 +17,7 @@ from vaultmem.embedding.calibration import (
 )
 from vaultmem.embedding.embedder import open_embedder
 from vaultmem.testing import HashingEmbedder
-from vaultmem.text.languages import language
+from vaultmem.text.languages import LANGUAGES, language
 
 Vectors = NDArray[np.float32]
 DIMENSION = 64

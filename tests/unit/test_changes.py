@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.files.vault import FileStat, Snapshot
-from vaultmem.notes.parse import Code, Note, unknown_note
+from vaultmem.files.snapshot import FileStat, Snapshot
+from vaultmem.notes.parse import Note, unknown_note
+from vaultmem.notes.problems import Code
 from vaultmem.stores.catalog import Known
 from vaultmem.sync.plan import (
     NO_FILE,

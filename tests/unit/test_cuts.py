@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vaultmem.text.cuts import is_letter_border, shortened
+from vaultmem.text.cuts import is_letter_border
+from vaultmem.text.shown import shortened
 
 
 @settings(deadline=None)

@@ -16,7 +16,8 @@ from vaultmem.notes.diagnostics import (
     diagnose,
     diagnose_root,
 )
-from vaultmem.notes.parse import Code, Problem, Status, parse_note, unknown_note
+from vaultmem.notes.parse import Status, parse_note, unknown_note
+from vaultmem.notes.problems import Code, Problem
 
 ERRORS = """bad_yaml duplicate_key bad_encoding unreadable conflict_id invalid_id invalid_status merge_conflict
 root_missing"""

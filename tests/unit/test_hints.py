@@ -10,23 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import NoteNotFoundError
-from vaultmem.notes.parse import parse_note
-from vaultmem.recall.answer import Clue
-from vaultmem.recall.hints import (
+from vaultmem.hooks.suppression import (
     RecentRuns,
     Run,
     begin_run,
-    by_shown_id,
-    harmless,
-    harmless_block,
-    harmless_id,
-    hint_line,
-    hint_lines,
-    recall_block,
     suppressed_for_assistant,
     suppressed_for_user,
     with_hinted,
 )
+from vaultmem.notes.parse import parse_note
+from vaultmem.recall.answer import Clue
+from vaultmem.recall.hints import by_shown_id, hint_line, hint_lines, recall_block
+from vaultmem.text.shown import harmless, harmless_block, harmless_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,17 +18,9 @@ from vaultmem.notes.names import (
     placeholder_of,
     sync_copy_of,
 )
-from vaultmem.notes.parse import (
-    BODY_LIMIT_BYTES,
-    Code,
-    Note,
-    Status,
-    digest_of,
-    normalise_tag,
-    normalise_tags,
-    parse_note,
-    unknown_note,
-)
+from vaultmem.notes.parse import BODY_LIMIT_BYTES, Note, Status, digest_of, parse_note, unknown_note
+from vaultmem.notes.problems import Code
+from vaultmem.notes.tags import normalise_tag, normalise_tags
 
 
 def note(fields: str, body: str = "# Title\n") -> Note:

@@ -11,7 +11,7 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import EngineError
-from vaultmem.recall.rank import Mode, Recall
+from vaultmem.recall.answer import Mode, Recall
 from vaultmem.worker.turns import Turns
 
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmem.hooks.suppression import Run, suppressed_for_user
 from vaultmem.hooks.usage import (
     EventKind,
     SessionLog,
@@ -23,7 +24,6 @@ from vaultmem.hooks.usage import (
     session_tail,
     turn_key,
 )
-from vaultmem.recall.hints import Run, suppressed_for_user
 
 AT = datetime(2026, 5, 14, 10, 30, tzinfo=UTC)
 

@@ -21,8 +21,10 @@ from vaultmem.errors import (
     RootMissingError,
 )
 from vaultmem.files import atomic, snapshot, vault
-from vaultmem.files.vault import FileStat, Vault
-from vaultmem.notes.parse import Code, digest_of
+from vaultmem.files.snapshot import FileStat
+from vaultmem.files.vault import Vault
+from vaultmem.notes.parse import digest_of
+from vaultmem.notes.problems import Code
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ class RenameTagDialog(PlannedDialog):
         self._complete()
 
     def _normalised(self, box: str) -> str:
-        from vaultmem.notes.parse import normalise_tag
+        from vaultmem.notes.tags import normalise_tag
 
         return normalise_tag(self.query_one(f"#{box}", Input).value)
 
@@ -73,7 +73,7 @@ class RenameTagDialog(PlannedDialog):
         self.draft_changed()
 
     def _complete(self) -> None:
-        from vaultmem.notes.parse import normalise_tag
+        from vaultmem.notes.tags import normalise_tag
 
         offered = completions(normalise_tag(self._box.value), self._vault_tags, ())
 

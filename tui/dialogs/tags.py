@@ -89,7 +89,7 @@ class TagDialog(PlannedDialog):
 
     @property
     def _typed_tag(self) -> str:
-        from vaultmem.notes.parse import normalise_tag
+        from vaultmem.notes.tags import normalise_tag
 
         return normalise_tag(self.query_one(TagBox).value)
 

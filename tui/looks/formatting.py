@@ -10,7 +10,7 @@ from datetime import datetime
 
 from textual.content import Content
 
-from vaultmem.recall.hints import harmless
+from vaultmem.text.shown import harmless
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MARK = "│"

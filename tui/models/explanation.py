@@ -13,7 +13,7 @@ from tui.looks.signs import VERDICTS, sign
 from vaultmem.recall.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
 
 if TYPE_CHECKING:
-    from vaultmem.recall.rank import Candidate
+    from vaultmem.recall.answer import Candidate
     from vaultmem.recall.scoring import ChunkSignal, Signals
 
 MUTED = "$foreground 60%"

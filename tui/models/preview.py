@@ -12,7 +12,7 @@ from vaultmem.recall.hints import hint_lines, recall_block
 from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:
-    from vaultmem.recall.rank import Candidate, Hint, Recall
+    from vaultmem.recall.answer import Candidate, Hint, Recall
 
 
 @dataclass(frozen=True, slots=True)

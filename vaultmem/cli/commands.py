@@ -23,7 +23,7 @@ from vaultmem.errors import ConflictError, EngineError, UsageError
 
 if TYPE_CHECKING:
     from vaultmem.events import Event
-    from vaultmem.recall.rank import Recall
+    from vaultmem.recall.answer import Recall
     from vaultmem.worker.client import Memories
 
 WRITER_LOOKED_FOR_S = 1.0
@@ -170,7 +170,7 @@ def init(options: Options) -> int:
 def notes(options: Options) -> int:
     """The catalog for people."""
     from vaultmem.cli import render_text as render
-    from vaultmem.notes.parse import normalise_tag
+    from vaultmem.notes.tags import normalise_tag
 
     with cli.open_engine(options) as engine:
         found = engine.notes()

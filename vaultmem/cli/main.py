@@ -75,7 +75,7 @@ def _fail(error: VaultmemError, *, as_json: bool) -> int:
 
 def _answer_with(error: VaultmemError) -> None:
     """The error as the one document, on one line: the events of `watch --json` are lines, too."""
-    from vaultmem.recall.hints import harmless
+    from vaultmem.text.shown import harmless
 
     told = {"message": harmless(str(error)), "advice": harmless(error.advice), "exit_code": error.exit_code}
     with contextlib.suppress(OSError, VaultmemError):  # stdout itself may be what is wrong
@@ -117,7 +117,7 @@ def mute(stream: TextIO) -> None:
 
 def complain(error: VaultmemError) -> None:
     """One or two lines on stderr: what is wrong and where, then what to do."""
-    from vaultmem.recall.hints import harmless
+    from vaultmem.text.shown import harmless
 
     narrate(f"vaultmem: {harmless(str(error))}")
     if error.advice:

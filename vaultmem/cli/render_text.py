@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
-from vaultmem.recall.hints import harmless, harmless_id, hint_line
+from vaultmem.recall.hints import hint_line
 from vaultmem.text.moments import utc_text
+from vaultmem.text.shown import harmless, harmless_id
 
 if TYPE_CHECKING:
     from vaultmem.events import SyncReport
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.recall.rank import Candidate, Recall
+    from vaultmem.recall.answer import Candidate, Recall
     from vaultmem.recall.scoring import Signals
     from vaultmem.views import (
         Check,

@@ -7,9 +7,11 @@ from datetime import UTC, datetime
 
 from vaultmem.editing import edits
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.notes.parse import Code, Note, Status, normalise_tag, normalise_tags, parse_note
-from vaultmem.text.cuts import shortened
+from vaultmem.notes.parse import Note, Status, parse_note
+from vaultmem.notes.problems import Code
+from vaultmem.notes.tags import normalise_tag, normalise_tags
 from vaultmem.text.moments import utc_text
+from vaultmem.text.shown import shortened
 from vaultmem.views import Edited
 
 Change = Callable[[Note, bytes], bytes]

@@ -19,7 +19,8 @@ from vaultmem.engine.subscribers import utc_now
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.names import new_id, note_path
-from vaultmem.notes.parse import Note, normalise_tag, parse_note
+from vaultmem.notes.parse import Note, parse_note
+from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 

@@ -51,7 +51,7 @@ from vaultmem.views import (
 if TYPE_CHECKING:
     from vaultmem.engine.background import Background
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.recall.rank import Recall
+    from vaultmem.recall.answer import Recall
 
 SIMILAR_SCORE = 0.85
 """A memory that scores this much for a new one's name and description says nearly the same."""

@@ -16,7 +16,8 @@ from vaultmem.engine import journal
 from vaultmem.engine.subscribers import Hub, utc_now
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
-from vaultmem.files.vault import FileStat, Vault
+from vaultmem.files.snapshot import FileStat
+from vaultmem.files.vault import Vault
 from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.vectors import VECTORS_KEPT_S

@@ -20,7 +20,7 @@ from vaultmem.recall.scoring import Signals
 from vaultmem.text.languages import script_language
 
 if TYPE_CHECKING:
-    from vaultmem.recall.rank import Recall
+    from vaultmem.recall.answer import Recall
     from vaultmem.views import NoteView, OpenedMemory
 
 RANKED = 10

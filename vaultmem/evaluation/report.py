@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from vaultmem.evaluation.golden import Kind
 from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
 from vaultmem.evaluation.record import Comparison, QueryChange
-from vaultmem.recall.hints import harmless
 from vaultmem.recall.scoring import Signals
+from vaultmem.text.shown import harmless
 
 BINS = 20
 BAR_WIDTH = 30

@@ -26,9 +26,8 @@ from vaultmem.files.snapshot import (
     take_snapshot,
 )
 from vaultmem.notes.names import is_note_name, is_skipped_folder
-from vaultmem.notes.parse import Code, Note, parse_note, unknown_note
-
-__all__ = ["FileStat", "Snapshot", "Vault"]
+from vaultmem.notes.parse import Note, parse_note, unknown_note
+from vaultmem.notes.problems import Code
 
 READ_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4

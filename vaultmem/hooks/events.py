@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.hooks.entry import BUDGET_S, CLIENTS
-from vaultmem.recall.hints import harmless
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

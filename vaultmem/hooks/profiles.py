@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vaultmem.errors import EngineError
-from vaultmem.recall.hints import harmless_block
+from vaultmem.text.shown import harmless_block
 
 if TYPE_CHECKING:
     from vaultmem.config import Config

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
+from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
 from vaultmem.hooks.usage import (
     EventKind,
     SessionLog,
@@ -28,15 +29,7 @@ from vaultmem.hooks.usage import (
     session_name,
     turn_key,
 )
-from vaultmem.recall.hints import (
-    DESCRIPTION_WIDTH,
-    begin_run,
-    candidate_label,
-    hint_lines,
-    recall_block,
-    suppressed_for_assistant,
-    suppressed_for_user,
-)
+from vaultmem.recall.hints import DESCRIPTION_WIDTH, candidate_label, hint_lines, recall_block
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Ask, Clue

@@ -17,7 +17,7 @@ from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
 
-from vaultmem.recall.hints import RecentRuns, begin_run, with_hinted
+from vaultmem.hooks.suppression import RecentRuns, begin_run, with_hinted
 from vaultmem.text.moments import utc_text
 
 FORMAT_VERSION = 1

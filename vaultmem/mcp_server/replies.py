@@ -12,8 +12,7 @@ from pathlib import Path
 from typing_extensions import TypedDict  # what pydantic wants below Python 3.12
 
 from vaultmem.errors import VaultmemError
-from vaultmem.recall.hints import harmless, harmless_block, harmless_id
-from vaultmem.text.cuts import shortened
+from vaultmem.text.shown import harmless, harmless_block, harmless_id, shortened
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
 
 OPEN_LIMIT_CHARS = 100_000

@@ -9,8 +9,6 @@ from datetime import datetime
 
 STEM_LIMIT_BYTES = 140  # date, slug and ".md" together; some encrypted disks allow 143
 ID_SLUG_CHARS = 32
-JOINERS = "\u200c\u200d"
-"""The invisible characters that several scripts and emoji are misspelt without; every other one only misleads."""
 
 _TEMPORARY = re.compile(
     r"~\$|~syncthing~", re.IGNORECASE

@@ -14,32 +14,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from vaultmem.notes.block import BLOCK_LIMIT_BYTES, BOM, Block, BlockError, find_block, read_tree
-from vaultmem.notes.names import JOINERS, is_note_name, is_skipped_folder, new_id, note_path, sync_copy_of
 from vaultmem.notes.problems import Code, Problem
-from vaultmem.notes.tags import normalise_tag, normalise_tags, split_tag_text
+from vaultmem.notes.tags import normalise_tag, split_tag_text
 from vaultmem.notes.tree import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
 from vaultmem.notes.yaml_errors import UNCLOSED_BLOCK
-
-__all__ = [
-    "BODY_LIMIT_BYTES",
-    "Code",
-    "Note",
-    "Problem",
-    "Status",
-    "digest_of",
-    "encoding_problem",
-    "is_note_name",
-    "is_skipped_folder",
-    "new_id",
-    "normalise_tag",
-    "normalise_tags",
-    "note_path",
-    "parse_note",
-    "second_block_line",
-    "sync_copy_of",
-    "tag_field",
-    "unknown_note",
-]
+from vaultmem.text.shown import JOINERS
 
 BODY_LIMIT_BYTES = 1024 * 1024
 ID_LIMIT_CHARS = 128

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from vaultmem.notes.parse import normalise_tag
+from vaultmem.notes.tags import normalise_tag
 from vaultmem.recall import scoring
 from vaultmem.recall.identifiers import Identifier
 

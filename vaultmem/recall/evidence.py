@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vaultmem.embedding.calibration import Calibration
     from vaultmem.recall.prompt import Prompt, Window
-    from vaultmem.stores.dense import DenseRow, RowTable
+    from vaultmem.stores.dense_rows import DenseRow, RowTable
     from vaultmem.stores.lexical import LexicalHit
 
     Vectors = NDArray[np.float32]

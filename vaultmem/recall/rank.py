@@ -20,9 +20,7 @@ from vaultmem.recall.prompt import Prompt, read_prompt
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 
 if TYPE_CHECKING:
-    from vaultmem.stores.dense import DenseRow
-
-__all__ = ["Candidate", "Hint", "Mode", "Recall", "recall"]
+    from vaultmem.stores.dense_rows import DenseRow
 
 
 def recall(

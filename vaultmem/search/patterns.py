@@ -7,20 +7,12 @@ import unicodedata
 from dataclasses import dataclass
 
 from vaultmem.errors import UsageError
+from vaultmem.text.shown import is_text
 
 PATTERN_CHARS = 30_000  # an argument of a program holds 128 KiB
 
 _BLANK_FORM = "give a word, a phrase or a regular expression"
 _REGEX_PARTS = re.compile(r"\\.|\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\]|[^\x00-\x7f]", re.DOTALL)
-
-
-def is_text(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: it holds no half of a character, such as an undecodable byte."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,10 +26,8 @@ from typing import IO, cast
 from vaultmem.errors import RootMissingError
 from vaultmem.notes.names import is_note_name
 from vaultmem.search.fallback import found_lines
-from vaultmem.search.lines import TEXT_CHARS, FoundLine, Hit, Match, Matches, collect, excerpt
+from vaultmem.search.lines import TEXT_CHARS, FoundLine, Hit, Matches, collect, excerpt
 from vaultmem.search.patterns import Pattern, bad_expression
-
-__all__ = ["Match", "Matches", "find_rg", "search"]
 
 LINE_BYTES = 4000  # of a line, as rg prints it
 HEAD_BYTES = 16_384  # of a longer line, to find where in it the match lies

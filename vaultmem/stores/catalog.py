@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from vaultmem.errors import StoreError
-from vaultmem.files.vault import FileStat
-from vaultmem.notes.parse import Code, Problem, Status
+from vaultmem.files.snapshot import FileStat
+from vaultmem.notes.parse import Status
+from vaultmem.notes.problems import Code, Problem
 from vaultmem.stores.folders import advice_for
 
 SCHEMA = 2

@@ -25,7 +25,6 @@ from vaultmem.errors import StoreError
 from vaultmem.notes.chunks import text_hash
 from vaultmem.stores.dense_rows import (
     DenseRow,
-    Part,
     RowTable,
     in_order,
     schema,
@@ -37,8 +36,6 @@ from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, i
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-__all__ = ["DenseRow", "DenseStore", "Part", "RowTable"]
 
 T = TypeVar("T")
 

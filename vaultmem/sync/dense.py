@@ -27,7 +27,8 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import NoteRow
-from vaultmem.stores.dense import DenseRow, DenseStore, Part
+from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.sync import integrity
 from vaultmem.sync.lexical import PARSER
 from vaultmem.sync.reading import read_note

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
-from vaultmem.files.vault import Snapshot, Vault
+from vaultmem.files.snapshot import Snapshot
+from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.stores.caches import Caches, StoreName

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note
-from vaultmem.search.patterns import is_text
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.sync.plan import Reading, compare, plan_changes
 from vaultmem.sync.reading import hold_back_half_written, read_note
+from vaultmem.text.shown import is_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vaultmem.files.vault import FileStat, Snapshot
-from vaultmem.notes.parse import Code, Note, unknown_note
+from vaultmem.files.snapshot import FileStat, Snapshot
+from vaultmem.notes.parse import Note, unknown_note
+from vaultmem.notes.problems import Code
 from vaultmem.stores.catalog import Known
 
 NO_FILE = FileStat(0, 0, 0, 0)

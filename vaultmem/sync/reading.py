@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from vaultmem.errors import NoteNotFoundError
-from vaultmem.files.vault import FileStat, Vault
+from vaultmem.files.snapshot import FileStat
+from vaultmem.files.vault import Vault
 from vaultmem.sync.plan import NO_FILE, Plan, Reading, as_unknown, is_half_written
 
 SETTLE_NS = 1_500_000_000

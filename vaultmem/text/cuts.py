@@ -242,16 +242,6 @@ def is_letter_border(text: str, position: int) -> bool:
     return not ("\u1160" <= after <= "\u11ff" and ("\u1100" <= before <= "\u11ff" or "가" <= before <= "힣"))
 
 
-def shortened(text: str, width: int) -> str:
-    """Return at most `width` characters of a text, the last `…` when something was cut, never inside a letter."""
-    if len(text) <= width:
-        return text
-    end = max(width - 1, 0)
-    while not is_letter_border(text, end):
-        end -= 1
-    return text[:end].rstrip() + "…"
-
-
 def _is_regional(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 

@@ -17,7 +17,7 @@ from vaultmem.errors import EngineError
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine.engine import Engine
-    from vaultmem.recall.rank import Recall
+    from vaultmem.recall.answer import Recall
 
 PATIENCE_S = 0.3
 """How long a prompt waits for its turn."""
