@@ -30,14 +30,15 @@ def evaluate(options: Options) -> int:
             "which golden set?", advice="vaultmem eval GOLDEN.jsonl, or vaultmem eval --from-vault"
         )
     from vaultmem.evaluation_record import evaluation_json, read_run, save_run
+    from vaultmem.plotting import check_picture, save_histogram
 
+    if options.plot:
+        check_picture(Path(options.plot))
     before = read_run(Path(options.compare)) if options.compare else None
     evaluation = _measured(options)
     if options.save:
         save_run(evaluation, Path(options.save))
     if options.plot:
-        from vaultmem.plotting import save_histogram
-
         save_histogram(evaluation, Path(options.plot))
     document = evaluation_json(evaluation)
     if options.json:
@@ -102,7 +103,7 @@ def _words(words: Words) -> None:
     words.add_argument(
         "--from-vault", action="store_true", help="propose a set for this vault, to be reviewed"
     )
-    words.add_argument("--plot", metavar="FILE.png", help="draw the scores of hits and strangers")
+    words.add_argument("--plot", metavar="FILE.svg", help="draw the scores of hits and strangers")
     words.add_argument("--save", metavar="FILE", help="keep this run")
     words.add_argument("--compare", metavar="FILE", help="show what changed since a kept run")
     words.add_argument(
