@@ -74,11 +74,12 @@ def decode(line: bytes) -> Json:
     return message
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value made of dataclasses, enums, tuples and the like as what JSON can say."""
-    if value is None or type(value) in _SAYABLE:
+    kind: type = type(value)
+    if value is None or kind in _SAYABLE:
         return value
-    if (names := _field_names(type(value))) is not None:
+    if (names := _field_names(kind)) is not None:
         return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
