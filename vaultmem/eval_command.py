@@ -50,10 +50,12 @@ def evaluate(options: Options) -> int:
 
 def _measured(options: Options) -> Evaluation:
     from vaultmem.evaluation import evaluate as measure
+    from vaultmem.evaluation import metrics_library
     from vaultmem.golden import read_golden
     from vaultmem.progress import CountLine
 
     golden = read_golden(Path(options.golden))
+    metrics_library()  # where it is missing, nothing else needs saying
     with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
         config = engine.config
         pending = engine.status().dense.pending

@@ -193,7 +193,7 @@ def evaluate(
         EvaluationError: a query could not be answered.
         EngineError: what measures rankings is not installed; told before the first query is asked.
     """
-    _metrics()
+    metrics_library()
     notes = engine.notes()
     check_golden(golden, notes)
     texts = [_text(engine, note) for note in notes if note.admitted and note.id]
@@ -281,7 +281,7 @@ def _measured(
     )
 
 
-def _metrics() -> ModuleType:
+def metrics_library() -> ModuleType:
     """`ir_measures`, which brings SciPy and so comes with an extra. Raises EngineError where it is missing."""
     try:
         import ir_measures
@@ -295,7 +295,7 @@ def _metrics() -> ModuleType:
 
 def figures(positives: Sequence[Answer], min_score: float) -> Figures:
     """The figures of these positives at a threshold."""
-    metrics = _metrics()
+    metrics = metrics_library()
     if not positives:
         return Figures(0, *[math.nan] * 7)
     asked = {str(n): dict.fromkeys(a.query.relevant, 1) for n, a in enumerate(positives)}
