@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: calibration help demo test check format snapshots tui-screens bench torture clean
+.PHONY: calibration help demo test check format snapshots tui-screens bench torture wheel clean
 
 help: ## this menu
 	@echo "vaultmem: what you can do here"
@@ -48,6 +48,13 @@ bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
 torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments, and 100 random histories (minutes)
 	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 $(BIN)/pytest tests/engine/test_kill.py tests/engine/test_state_machine.py \
 	  -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
+
+wheel: $(VENV)/.installed-dev ## build the wheel into dist/, check what it holds, try it in an empty environment
+	rm -rf build dist
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation -w dist .
+	rm -rf build
+	$(BIN)/pytest -q tests/test_packaging.py
+	PYTHON="$(PYTHON)" bash scripts/try_wheel.sh
 
 clean: ## remove what make made: the venv, the demo, caches
 	rm -rf $(VENV) .demo build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis \

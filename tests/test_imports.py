@@ -199,7 +199,8 @@ def test_who_may_know_a_library_does_know_it():
 def test_every_library_that_is_imported_is_declared():
     """One that only comes along with another may stay away with its next version."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    wanted = [*project["dependencies"], *project["optional-dependencies"]["models"]]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["eval"], *extras["models"]]
     declared = {re.split(r"[^\w.-]", line, maxsplit=1)[0].lower().replace("_", "-") for line in wanted}
     named = {
         name

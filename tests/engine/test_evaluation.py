@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
-from vaultmem.errors import StoreError, UsageError
+from vaultmem.errors import EngineError, StoreError, UsageError
 from vaultmem.evaluation.golden import GoldenQuery, GoldenSet, GoldenSetError, Kind, check_golden, read_golden
-from vaultmem.evaluation.measure import Answer, Evaluation, EvaluationError, evaluate, figures, find_threshold
+from vaultmem.evaluation.histogram import histogram_svg, save_histogram
+from vaultmem.evaluation.measure import (
+    Answer,
+    Evaluation,
+    EvaluationError,
+    Threshold,
+    evaluate,
+    figures,
+    find_threshold,
+)
 from vaultmem.evaluation.propose import propose_golden
 from vaultmem.evaluation.record import compare_runs, evaluation_json, read_run, save_run
-from vaultmem.evaluation.report import comparison_lines, report_lines
+from vaultmem.evaluation.report import comparison_lines, report_lines, score_bins
 from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import Signals, Verdict
+
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 class KnownEngine:
@@ -254,11 +268,40 @@ def test_another_file_is_no_kept_run(tmp_path: Path, text: str) -> None:
         read_run(file)
 
 
-def test_the_histogram_is_a_png(tmp_path: Path) -> None:
-    from vaultmem.evaluation.histogram import save_histogram
+def test_the_histogram_is_an_svg_picture_with_a_bar_for_each_bin_that_holds_something() -> None:
+    evaluation = measured()
+    picture = ElementTree.fromstring(histogram_svg(evaluation))
+    bars = [rect for rect in picture.iter(f"{SVG}rect") if rect.find(f"{SVG}title") is not None]
+    assert [bar.findtext(f"{SVG}title") for bar in bars] == [
+        f"{count}" for counts in score_bins(evaluation) for count in counts if count
+    ]
+    words = {text.text for text in picture.iter(f"{SVG}text")}
+    assert {"relevant memories", "best for an off-topic prompt", "threshold 0.50", "score"} <= words
 
-    file = tmp_path / "scores.png"
-    save_histogram(measured(), file)
-    assert file.read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(UsageError, match="cannot write"):
-        save_histogram(measured(), tmp_path / "no folder" / "scores.png")
+
+def test_a_histogram_without_a_query_and_without_a_threshold_can_be_drawn() -> None:
+    evaluation = measured(golden_set=golden(positives=12, negatives=12))
+    none = dataclasses.replace(
+        evaluation, answers=(), threshold=Threshold(0.5, None, math.nan, math.nan, None, "")
+    )
+    words = {text.text for text in ElementTree.fromstring(histogram_svg(none)).iter(f"{SVG}text")}
+    assert "none is advised" in words
+
+
+def test_a_histogram_is_kept_where_it_can_be(tmp_path: Path) -> None:
+    save_histogram(measured(), tmp_path / "scores.SVG")
+    assert (tmp_path / "scores.SVG").read_text("utf-8") == histogram_svg(measured())
+    with pytest.raises(UsageError, match="there is no folder"):
+        save_histogram(measured(), tmp_path / "no folder" / "scores.svg")
+    for name in ("scores.png", "scores", ""):
+        with pytest.raises(UsageError, match="is an SVG picture"):
+            save_histogram(measured(), tmp_path / name)
+
+
+def test_without_the_extra_no_query_is_asked_and_the_way_to_it_is_told(monkeypatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    with pytest.raises(EngineError, match="extra `eval`") as raised:
+        measured(KnownEngine(wrong=lambda query: bool(asked.append(query))))
+    assert asked == [] and "pip install 'march-vaultmem[eval]'" in raised.value.advice
+    assert raised.value.exit_code == 3

@@ -29,15 +29,16 @@ def evaluate(options: Options) -> int:
         raise UsageError(
             "which golden set?", advice="vaultmem eval GOLDEN.jsonl, or vaultmem eval --from-vault"
         )
+    from vaultmem.evaluation.histogram import check_picture, save_histogram
     from vaultmem.evaluation.record import evaluation_json, read_run, save_run
 
+    if options.plot:
+        check_picture(Path(options.plot))
     before = read_run(Path(options.compare)) if options.compare else None
     evaluation = _measured(options)
     if options.save:
         save_run(evaluation, Path(options.save))
     if options.plot:
-        from vaultmem.evaluation.histogram import save_histogram
-
         save_histogram(evaluation, Path(options.plot))
     document = evaluation_json(evaluation)
     if options.json:
@@ -51,8 +52,10 @@ def _measured(options: Options) -> Evaluation:
     from vaultmem.cli.progress import CountLine
     from vaultmem.evaluation.golden import read_golden
     from vaultmem.evaluation.measure import evaluate as measure
+    from vaultmem.evaluation.measure import metrics_library
 
     golden = read_golden(Path(options.golden))
+    metrics_library()  # where it is missing, nothing else needs saying
     with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
         config = engine.config
         pending = engine.status().dense.pending
@@ -102,7 +105,7 @@ def _words(words: Words) -> None:
     words.add_argument(
         "--from-vault", action="store_true", help="propose a set for this vault, to be reviewed"
     )
-    words.add_argument("--plot", metavar="FILE.png", help="draw the scores of hits and strangers")
+    words.add_argument("--plot", metavar="FILE.svg", help="draw the scores of hits and strangers")
     words.add_argument("--save", metavar="FILE", help="keep this run")
     words.add_argument("--compare", metavar="FILE", help="show what changed since a kept run")
     words.add_argument(

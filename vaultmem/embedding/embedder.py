@@ -318,7 +318,7 @@ def _loaded_model(name: str, threads: int) -> Any:
     except ImportError as error:
         raise EmbedderError(
             f"sentence-transformers cannot be imported: {_line(error)}",
-            advice="pip install 'vaultmem[models]', or set VAULTMEM_EMBEDDER to bundled or none",
+            advice="pip install 'march-vaultmem[models]', or set VAULTMEM_EMBEDDER to bundled or none",
         ) from error
     torch.set_num_threads(threads)
     if not sys.stderr.isatty():

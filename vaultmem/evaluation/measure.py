@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmem.errors import EngineError, VaultmemError
@@ -190,7 +191,9 @@ def evaluate(
     Raises:
         GoldenSetError: the set does not fit the vault.
         EvaluationError: a query could not be answered.
+        EngineError: what measures rankings is not installed; told before the first query is asked.
     """
+    metrics_library()
     notes = engine.notes()
     check_golden(golden, notes)
     texts = [_text(engine, note) for note in notes if note.admitted and note.id]
@@ -278,11 +281,21 @@ def _measured(
     )
 
 
+def metrics_library() -> ModuleType:
+    """`ir_measures`, which brings SciPy and so comes with an extra. Raises EngineError where it is missing."""
+    try:
+        import ir_measures
+    except ImportError as error:
+        raise EngineError(
+            f"evaluation needs the extra `eval`: {error}",
+            advice="pip install 'march-vaultmem[eval]', or in a checkout: pip install -c constraints.txt '.[eval]'",
+        ) from error
+    return ir_measures
+
+
 def figures(positives: Sequence[Answer], min_score: float) -> Figures:
     """The figures of these positives at a threshold."""
-    import ir_measures
-    from ir_measures import RR, Success, nDCG
-
+    metrics = metrics_library()
     if not positives:
         return Figures(0, *[math.nan] * 7)
     asked = {str(n): dict.fromkeys(a.query.relevant, 1) for n, a in enumerate(positives)}
@@ -290,8 +303,9 @@ def figures(positives: Sequence[Answer], min_score: float) -> Figures:
         str(n): {note_id: float(-place) for place, note_id in enumerate(a.ranking)}
         for n, a in enumerate(positives)
     }
-    measures = [Success @ 1, Success @ 5, Success @ 10, RR @ RANKED, nDCG @ RANKED]
-    means = ir_measures.calc_aggregate(measures, asked, ranked)
+    success, reciprocal, gain = metrics.Success, metrics.RR, metrics.nDCG
+    measures = [success @ 1, success @ 5, success @ 10, reciprocal @ RANKED, gain @ RANKED]
+    means = metrics.calc_aggregate(measures, asked, ranked)
     recall_1, recall_5, recall_10, mrr, ndcg = (float(means[measure]) for measure in measures)
     found = share(answer.score >= min_score for answer in positives)
     shown = share(answer.is_right for answer in positives)

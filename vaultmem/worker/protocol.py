@@ -9,6 +9,7 @@ the address file. Hooks import this module on every prompt: standard library onl
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ MESSAGE_LIMIT_BYTES = 8 << 20
 """A longer message ends its connection; a body of a MiB, escaped, stays well under it."""
 
 Json = dict[str, Any]
+_SAYABLE = (str, float, int, bool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,24 @@ def decode(line: bytes) -> Json:
 
 def plain(value: object) -> Any:
     """A value made of dataclasses, enums, tuples and the like as what JSON can say."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    kind: type = type(value)
+    if value is None or kind in _SAYABLE:
+        return value
+    if (names := _field_names(kind)) is not None:
+        return {name: plain(getattr(value, name)) for name in names}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(each) for each in value]
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+    return value if isinstance(value, _SAYABLE) else str(value)
+
+
+@functools.cache
+def _field_names(kind: type) -> tuple[str, ...] | None:
+    """Of a dataclass, else None. Found out once a type: an answer holds thousands of values of a few types."""
+    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else None
 
 
 def plain_error(error: VaultmemError) -> Json:

@@ -1,0 +1,50 @@
+"""`vaultmem eval` where it cannot work: one clear line, before anything is opened or measured."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from vaultmem.cli import main as cli
+from vaultmem.engine.engine import Engine
+
+QUERY = '{"query": "why?", "relevant": ["a"], "kind": "positive"}\n'
+
+
+@pytest.fixture
+def golden(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A golden set, in a place where no engine may be opened."""
+    file = tmp_path / "golden.jsonl"
+    file.write_text(QUERY, "utf-8")
+    monkeypatch.setattr(Engine, "open", lambda *_, **__: pytest.fail("an engine was opened"))
+    return str(file)
+
+
+def test_without_its_extra_it_names_the_install_command(
+    golden: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ir_measures", None)
+    assert cli.run(["eval", golden]) == cli.CANNOT_WORK
+    said = capsys.readouterr()
+    assert said.out == ""
+    first, second = said.err.splitlines()
+    assert first.startswith("vaultmem: evaluation needs the extra `eval`")
+    assert "pip install 'march-vaultmem[eval]'" in second
+
+
+@pytest.mark.parametrize("name", ["scores.png", "scores", ""])
+def test_a_picture_of_another_kind_is_refused_with_the_right_form(
+    golden: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["eval", golden, "--plot", str(tmp_path / name)]) == cli.WRONG_USAGE
+    said = capsys.readouterr()
+    assert (said.out, said.err.splitlines()[1]) == ("", "  --plot scores.svg")
+
+
+def test_a_picture_in_a_folder_that_is_not_there_is_refused(
+    golden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["eval", golden, "--plot", str(tmp_path / "none" / "a.svg")]) == cli.WRONG_USAGE
+    assert "there is no folder" in capsys.readouterr().err
