@@ -12,10 +12,7 @@ CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse `--snapshot-update` under another Textual: every picture would change, for no change of ours.
-
-    Before anything is collected: a run that ends later would count the pictures that it did not draw as unused.
-    """
+    """Refuse `--snapshot-update` under another Textual: every picture would change, for no change of ours."""
     if config.getoption("update_snapshots", default=False):
         pinned, here = pinned_version("textual"), version("textual")
         if here != pinned:
