@@ -34,7 +34,7 @@ format: $(VENV)/.installed-dev ## let ruff put the code in order
 	$(BIN)/ruff check --fix .
 
 snapshots: $(VENV)/.installed-dev ## accept the dashboard's screens as they look now
-	$(BIN)/pytest tests/surfaces -k snapshot --snapshot-update $(PYTEST_ARGS)
+	$(BIN)/pytest tests/dashboard -k snapshot --snapshot-update $(PYTEST_ARGS)
 
 tui-screens: $(VENV)/.installed ## draw the pictures of docs/tui.md
 	$(BIN)/python scripts/tui_screens.py

@@ -1,12 +1,17 @@
-"""What holds for every test: pictures of the dashboard are accepted only from the Textual that is pinned."""
+"""What every room's tests share: a memory root to play with; and pictures are accepted only from the pinned Textual."""
 
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+
+from tests.worlds import World
 
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
 
@@ -26,3 +31,22 @@ def pinned_version(name: str) -> str:
     """The version that `constraints.txt` names."""
     (found,) = re.findall(rf"^{name}==(\S+)$", CONSTRAINTS.read_text("utf-8"), flags=re.M)
     return str(found)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def make_world() -> Iterator[Callable[[], World]]:
+    """Worlds for tests that need more than one, such as Hypothesis's examples."""
+    folders: list[Path] = []
+
+    def make() -> World:
+        folders.append(Path(tempfile.mkdtemp(prefix="vaultmem-world-")))
+        return World(folders[-1])
+
+    yield make
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,6 +1,6 @@
 """The failure cases that come with steps instead of files, each as a test that carries the case's id in its name.
 
-`data/CASES.md` tells where each comes from. Those of the dashboard and of MCP have their tests with the surfaces.
+`data/CASES.md` tells where each comes from. Those of the dashboard and of MCP have their tests in those rooms.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ AT_THE_SURFACES = {
     "tx-refresh-while-editing": "test_a_description_is_not_written_over_one_that_was_not_seen",
     "tx-small-terminal": "test_any_window_opens_every_tab_and_dialog",
 }
-"""Cases that need a server or a dashboard, and their tests in `tests/surfaces`."""
+"""Cases that need a server or a dashboard, and their tests in those rooms."""
 
 
 def test_every_case_that_the_runner_cannot_drive_has_a_test():
@@ -56,7 +56,11 @@ def test_every_case_that_the_runner_cannot_drive_has_a_test():
         if "repro" in json.loads(folder.read_text("utf-8"))
     }
     here = set(globals())
-    surfaces = "".join(file.read_text("utf-8") for file in (TESTS / "surfaces").glob("test_*.py"))
+    surfaces = "".join(
+        file.read_text("utf-8")
+        for room in ("dashboard", "mcp_server")
+        for file in (TESTS / room).glob("test_*.py")
+    )
     for case in cases - AT_THE_SURFACES.keys():
         name = case.replace("-", "_")
         assert any(test.startswith(f"test_{name}") for test in here), f"{case} has no test"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from vaultmem.engine.engine import Engine
 from vaultmem.testing import HashingEmbedder
@@ -121,22 +118,3 @@ def facts(engine: Engine) -> dict[str, Any]:
             for query in QUERIES
         },
     }
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    return World(tmp_path)
-
-
-@pytest.fixture(scope="session")
-def make_world() -> Iterator[Callable[[], World]]:
-    """Worlds for tests that need more than one, such as Hypothesis's examples."""
-    folders: list[Path] = []
-
-    def make() -> World:
-        folders.append(Path(tempfile.mkdtemp(prefix="vaultmem-world-")))
-        return World(folders[-1])
-
-    yield make
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-CHOSEN = ["tests/surfaces/test_snapshot_update.py", "-k", "nothing_is_chosen", "-q", "-p", "no:cacheprovider"]
+ROOT = Path(__file__).parents[1]
+CHOSEN = ["tests/test_snapshot_update.py", "-k", "nothing_is_chosen", "-q", "-p", "no:cacheprovider"]
 
 OTHER_TEXTUAL = """
 import importlib.metadata

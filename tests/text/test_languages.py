@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from vaultmem.text.languages import LANGUAGES, language, script_language
 
-SAMPLES = Path(__file__).parents[1] / "engine" / "languages"
+SAMPLES = Path(__file__).parents[1] / "evaluation" / "languages"
 
 
 @pytest.mark.parametrize(
