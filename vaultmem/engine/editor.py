@@ -15,13 +15,13 @@ from vaultmem.editing import changes as authoring
 from vaultmem.editing import edits
 from vaultmem.editing.changes import Change
 from vaultmem.engine import answers
-from vaultmem.engine.subscribers import utc_now
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog import NoteRow
+from vaultmem.text.moments import utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 
 

@@ -19,7 +19,7 @@ from vaultmem.embedding.embedder import Embedder, EngineChosen, describe_choice,
 from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
 from vaultmem.engine.keeper import Keeper
-from vaultmem.engine.subscribers import Hub, utc_now
+from vaultmem.engine.subscribers import Hub
 from vaultmem.errors import (
     ConflictError,
     NoteNotFoundError,
@@ -35,6 +35,7 @@ from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.sync import integrity
+from vaultmem.text.moments import utc_now
 from vaultmem.views import (
     DoctorReport,
     Edited,
