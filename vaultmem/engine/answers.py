@@ -186,7 +186,7 @@ def search(
         ids[path] = note.id if note else None
         return note is not None and (include_all or _is_searchable(catalog, overlay, vault, note))
 
-    found = ripgrep.search(vault.root, pattern, fixed=fixed, limit=limit, keep=keep)
+    found = ripgrep.search_files(vault.root, pattern, fixed=fixed, limit=limit, keep=keep)
     matches = (SearchMatch(ids.get(m.path), m.path, m.line, m.text, m.before, m.after) for m in found.matches)
     return SearchResult(tuple(matches), found.warnings)
 

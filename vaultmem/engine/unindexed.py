@@ -55,7 +55,7 @@ def search_unindexed(root: Path, pattern: str, *, limit: int, fixed: bool = Fals
         note = notes.setdefault(path, _note(vault, path))
         return note is not None and note.id is not None and note.status is Status.ACTIVE
 
-    found = ripgrep.search(root, pattern, fixed=fixed, limit=limit, keep=is_memory)
+    found = ripgrep.search_files(root, pattern, fixed=fixed, limit=limit, keep=is_memory)
     ids = {note.id for match in found.matches if (note := notes[match.path]) and note.id}
     holders = _notes_by_id(vault, ids)
     matches = []
@@ -73,7 +73,7 @@ def _notes_by_id(vault: Vault, keys: Collection[str]) -> dict[str, list[str]]:
     either = "|".join(re.escape(key) for key in keys if key.isprintable() and len(key) <= ID_LIMIT_CHARS)
     if not either:
         return {}
-    lines = ripgrep.search(
+    lines = ripgrep.search_files(
         vault.root, rf"^id:\s*[\"']?(?:{either})[\"']?\s*(?:#.*)?$", limit=ID_LINES_LIMIT, context=0
     )
     holders: dict[str, list[str]] = {}
