@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -48,6 +48,7 @@ from tui.models.preview import Settings
 from tui.screens.dashboard import DashboardScreen
 from tui.widgets.too_small import TooSmall, is_too_small
 from tui.widgets.top_bar import Facts
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from tui.models.history import History
@@ -67,10 +68,6 @@ REPEAT_S = 60.0
 
 COALESCE_S = 0.1
 """Events of the engine are handed over at most ten times a second."""
-
-
-def _utc_now() -> datetime:
-    return datetime.now(UTC)
 
 
 class VaultmemApp(App[int]):
@@ -99,7 +96,7 @@ class VaultmemApp(App[int]):
         is_read_only: bool = False,
         settings: Settings | None = None,
         preferences: Preferences | None = None,
-        clock: Callable[[], datetime] = _utc_now,
+        clock: Callable[[], datetime] = utc_now,
         stopwatch: Callable[[], float] = time.perf_counter,
     ) -> None:
         super().__init__()

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from vaultmem.errors import RootMissingError, UsageError
-from vaultmem.search import ripgrep
-from vaultmem.search.lines import Match, Matches
-from vaultmem.search.ripgrep import find_rg, search
+from vaultmem.search.lines import TOO_LONG, Match, Matches
+from vaultmem.search.ripgrep import find_rg, search_files
 
 RG = find_rg()
 Search = Callable[..., Matches]
@@ -28,7 +27,7 @@ def find(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
         pytest.skip("no rg here")
 
     def run(pattern: str, **options: object) -> Matches:
-        found = search(tmp_path, pattern, rg=RG if request.param == "rg" else None, **options)  # type: ignore[arg-type]
+        found = search_files(tmp_path, pattern, rg=RG if request.param == "rg" else None, **options)  # type: ignore[arg-type]
         assert found.engine == request.param
         return found
 
@@ -283,13 +282,13 @@ def test_ripgreps_own_words_are_shown(tmp_path: Path) -> None:
         ("(?=x)", "look-around"),
     ):
         with pytest.raises(UsageError, match=re.escape(words)):
-            search(tmp_path, pattern, rg=RG)
+            search_files(tmp_path, pattern, rg=RG)
 
 
 def test_a_missing_root_is_an_error(tmp_path: Path) -> None:
     for rg in (RG, None):
         with pytest.raises(RootMissingError):
-            search(tmp_path / "none", "x", rg=rg)
+            search_files(tmp_path / "none", "x", rg=rg)
 
 
 # --- size ------------------------------------------------------------------------------------------------
@@ -369,7 +368,7 @@ def test_rg_is_looked_for_on_the_path_and_then_beside_this_python(
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert find_rg() is None
     put(tmp_path, "a.md", "needle\n")
-    assert search(tmp_path, "needle").engine == "python"
+    assert search_files(tmp_path, "needle").engine == "python"
 
 
 @pytest.mark.parametrize(
@@ -378,7 +377,7 @@ def test_rg_is_looked_for_on_the_path_and_then_beside_this_python(
 def test_a_program_that_is_no_usable_rg_is_replaced_and_named(tmp_path: Path, script: str) -> None:
     root = tmp_path / "root"
     put(root, "a.md", "needle\n")
-    found = search(root, "needle", rg=program(tmp_path, script))
+    found = search_files(root, "needle", rg=program(tmp_path, script))
     assert (places(found), found.engine) == ([("a.md", 1)], "python")
     assert "is not a ripgrep that can be used" in found.warnings[0]
 
@@ -386,7 +385,7 @@ def test_a_program_that_is_no_usable_rg_is_replaced_and_named(tmp_path: Path, sc
 def test_a_program_that_cannot_start_is_replaced_and_named(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "needle\n")
     for rg in (str(tmp_path / "none"), str(tmp_path / "a.md")):
-        found = search(tmp_path, "needle", rg=rg)
+        found = search_files(tmp_path, "needle", rg=rg)
         assert (places(found), found.engine) == ([("a.md", 1)], "python")
 
 
@@ -402,9 +401,9 @@ def test_an_unreadable_note_is_a_warning_beside_the_matches(tmp_path: Path) -> N
         tmp_path, f'case "$*" in *"-- ./") {complaint}; "{RG}" "$@"; exit 2;; esac; exec "{RG}" "$@"'
     )
     denied = ("2026/no.md: Permission denied", "dir: Permission denied")
-    found = search(root, "needle", rg=wrapped)
+    found = search_files(root, "needle", rg=wrapped)
     assert (places(found), found.warnings) == ([("a.md", 1)], denied)
-    found = search(root, "nothing", rg=wrapped)
+    found = search_files(root, "nothing", rg=wrapped)
     assert (found.matches, found.warnings) == ((), denied)
 
 
@@ -413,7 +412,7 @@ def test_many_warnings_are_told_in_few_lines(tmp_path: Path) -> None:
     root = tmp_path / "root"
     put(root, "a.md", "needle\n")
     loop = 'for i in 1 2 3 4 5 6 7 8; do echo "rg: ./$i.md: Permission denied (os error 13)" >&2; done'
-    found = search(root, "needle", rg=program(tmp_path, f'{loop}; "{RG}" "$@"; exit 2'))
+    found = search_files(root, "needle", rg=program(tmp_path, f'{loop}; "{RG}" "$@"; exit 2'))
     assert found.warnings[4:] == ("5.md: Permission denied", "and 3 more")
 
 
@@ -436,16 +435,16 @@ def test_a_folder_that_cannot_be_listed_is_a_warning(
 def test_a_search_that_takes_too_long_is_stopped_and_says_so(tmp_path: Path) -> None:
     root = tmp_path / "root"
     put(root, "a.md", "needle\n")
-    found = search(root, "needle", rg=program(tmp_path, "exec sleep 60"), timeout_s=0.2)
-    assert (found.matches, found.warnings) == ((), (ripgrep.TOO_LONG,))
-    assert search(root, "needle", rg=None, timeout_s=-1).warnings == (ripgrep.TOO_LONG,)
+    found = search_files(root, "needle", rg=program(tmp_path, "exec sleep 60"), timeout_s=0.2)
+    assert (found.matches, found.warnings) == ((), (TOO_LONG,))
+    assert search_files(root, "needle", rg=None, timeout_s=-1).warnings == (TOO_LONG,)
 
 
 def test_an_open_stdin_is_neither_waited_for_nor_eaten(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "needle\n")
     code = (
-        "import sys; from pathlib import Path; from vaultmem.search.ripgrep import search\n"
-        "print(len(search(Path(sys.argv[1]), 'needle').matches), sys.stdin.readline(), end='')"
+        "import sys; from pathlib import Path; from vaultmem.search.ripgrep import search_files\n"
+        "print(len(search_files(Path(sys.argv[1]), 'needle').matches), sys.stdin.readline(), end='')"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -7,13 +7,19 @@ from datetime import UTC, datetime, timedelta, timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.text.moments import utc_text
+from vaultmem.text.moments import utc_now, utc_text
 
 
 def test_a_moment_is_written_in_utc_with_milliseconds() -> None:
     somewhere = timezone(timedelta(hours=5, minutes=30))
     moment = datetime(2026, 5, 1, 2, 3, 4, 56_999, tzinfo=somewhere)
     assert utc_text(moment) == "2026-04-30T20:33:04.056Z"
+
+
+def test_now_is_aware_and_in_utc() -> None:
+    now = utc_now()
+    assert now.utcoffset() == timedelta(0)
+    assert abs(datetime.now(UTC) - now) < timedelta(minutes=1)
 
 
 @given(st.datetimes(timezones=st.just(UTC)))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 
 from vaultmem.editing import edits
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tag, normalise_tags
-from vaultmem.text.moments import utc_text
+from vaultmem.text.moments import utc_now, utc_text
 from vaultmem.text.shown import shortened
 from vaultmem.views import Edited
 
@@ -112,7 +112,7 @@ def update_change(fields: Mapping[str, str | Sequence[str]], body: str | None) -
         after = edits.set_fields(before, fields, own)
         if after == before:
             return before
-        return edits.set_fields(before, {**fields, "updated_at": utc_text(datetime.now(UTC))}, own)
+        return edits.set_fields(before, {**fields, "updated_at": utc_text(utc_now())}, own)
 
     return change
 

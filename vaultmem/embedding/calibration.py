@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-from vaultmem.data import read_bytes, read_records
+from vaultmem.data.shipped import read_bytes, read_records
 from vaultmem.text.languages import CHINESE, ENGLISH, LANGUAGES, OTHER
 
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ engine       what surfaces call
 keeper       the caches kept in step with the files, in whatever thread
 background   the threads that follow changes and embed
 editor       edits and saves, from the question to the written note
-answers      what the engine answers with, from the caches and the files
-unindexed    notes that a text search must leave out, or find before a sync did
+answers      what the engine answers with, from the caches
+opened       a note as it is on disk now
+text_search  which notes a text search may show, with caches and before there are any
 doctor       status, and whether the caches agree with the notes
 drift        whether the threshold in force still separates, by the user's own golden set
 subscribers  who is told what happens

@@ -1,4 +1,4 @@
-"""Answers from the caches and the files: notes, diagnostics, an opened memory, text search. Nothing is written.
+"""Answers from the caches: notes, diagnostics, where a memory is, what recall reads. Nothing is written.
 
 The catalog is read through the overlay, so that a process that may not write answers no less truly.
 """
@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 
 from vaultmem.embedding.embedder import Embedder
-from vaultmem.errors import ConflictError, NoteNotFoundError, RefusedError, UsageError
+from vaultmem.engine.opened import note_now
+from vaultmem.errors import ConflictError, NoteNotFoundError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
-from vaultmem.notes.names import sync_copy_of
-from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.recall.evidence import Meaning, MemoryRow, Sources
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog, NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay
-from vaultmem.views import NoteCopy, NoteView, OpenedMemory, SearchMatch, SearchResult
+from vaultmem.views import NoteView
 
 # --- notes and diagnostics
 
@@ -84,7 +82,7 @@ def tag_counts(rows: Iterable[NoteRow]) -> Mapping[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-# --- one memory
+# --- where a memory is
 
 
 def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
@@ -107,108 +105,6 @@ def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
             advice="Give one of them a fresh id: `vaultmem adopt PATH`.",
         )
     return paths[0]
-
-
-def copies(vault: Vault, paths: Iterable[str]) -> tuple[NoteCopy, ...]:
-    """What tells notes with the same id apart. Paths that are gone are left out."""
-    everyone = tuple(paths)
-    siblings = [path.rpartition("/")[2] for path in everyone]
-    found = []
-    for path in everyone:
-        stat = vault.stat(path)
-        if stat is not None:
-            mtime = datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC)
-            found.append(NoteCopy(path, mtime, stat.size, sync_copy_of(path, siblings) is not None))
-    return tuple(found)
-
-
-def read_memory(vault: Vault, path: str) -> OpenedMemory:
-    """A note as it is on disk now.
-
-    Raises:
-        NoteNotFoundError: it is gone.
-        RefusedError: it cannot be read, or is not UTF-8.
-    """
-    data, _ = vault.read(path)
-    return opened(parse_note(path, data), data)
-
-
-def opened(note: Note, data: bytes) -> OpenedMemory:
-    """A note and its bytes as an answer."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RefusedError(
-            f"{note.path} is not UTF-8 (byte {error.start})", advice="Save it as UTF-8 in an editor."
-        ) from None
-    body = note.body if len(data) <= WHOLE_BODY_BYTES else _whole_body(note, text)
-    return OpenedMemory(
-        note.id, note.path, note.name, note.description, note.tags, note.status, body, text, note.digest
-    )
-
-
-WHOLE_BODY_BYTES = 1_000_000
-"""A parsed note's body is cut at a mebibyte; a larger file's is taken from its text."""
-
-
-def _whole_body(note: Note, text: str) -> str:
-    start = 0
-    for _ in range(note.body_line - 1):
-        start = text.find("\n", start) + 1
-    return text[start:]
-
-
-# --- text search
-
-
-def search(
-    catalog: Catalog,
-    overlay: Overlay,
-    vault: Vault,
-    pattern: str,
-    *,
-    limit: int,
-    fixed: bool,
-    include_all: bool,
-) -> SearchResult:
-    """ripgrep over the notes as they are now; active, unconflicted notes with an id unless `include_all`.
-
-    What decides is read from each matching file itself. Raises UsageError for a pattern that cannot be searched.
-    """
-    from vaultmem.search import ripgrep
-
-    if limit < 1:
-        raise UsageError(f"the limit {limit} is too small", advice="Give a limit of 1 or more.")
-    ids: dict[str, str | None] = {}
-
-    def keep(path: str) -> bool:
-        note = _note_now(vault, path)
-        ids[path] = note.id if note else None
-        return note is not None and (include_all or _is_searchable(catalog, overlay, vault, note))
-
-    found = ripgrep.search(vault.root, pattern, fixed=fixed, limit=limit, keep=keep)
-    matches = (SearchMatch(ids.get(m.path), m.path, m.line, m.text, m.before, m.after) for m in found.matches)
-    return SearchResult(tuple(matches), found.warnings)
-
-
-def _note_now(vault: Vault, path: str) -> Note | None:
-    try:
-        return vault.read_note(path)[0]
-    except NoteNotFoundError:
-        return None
-
-
-def _is_searchable(catalog: Catalog, overlay: Overlay, vault: Vault, note: Note) -> bool:
-    if note.id is None or note.status is not Status.ACTIVE:
-        return False
-    others = set(overlay.paths_with_id(catalog, note.id)) - {note.path}
-    return not any(_still_has_id(vault, path, note.id) for path in others)
-
-
-def _still_has_id(vault: Vault, path: str, note_id: str) -> bool:
-    """A note on record may have lost its id, or its file, since the last look. One that cannot be read keeps it."""
-    note = _note_now(vault, path)
-    return note is not None and (note.id == note_id or not note.is_known)
 
 
 # --- recall
@@ -238,7 +134,7 @@ def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[Me
             return None
         if stat == row.stat and row.is_known:
             return row
-        note = _note_now(vault, row.path)
+        note = note_now(vault, row.path)
         if note is None or not note.is_known:
             return None
         seen = replace(overlay, changed={**overlay.changed, row.path: note}).apply(catalog, row)

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vaultmem.embedding.cores import lower_priority
-from vaultmem.engine.subscribers import utc_now
 from vaultmem.errors import EngineError, RootMissingError, StoreError, VaultmemError, WriterBusyError
 from vaultmem.events import (
     CachesChanged,
@@ -31,6 +30,7 @@ from vaultmem.events import (
     WatcherMode,
 )
 from vaultmem.files.watch import ROOT, Watcher
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from vaultmem.engine.engine import Engine

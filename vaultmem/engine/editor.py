@@ -14,14 +14,14 @@ from pathlib import Path
 from vaultmem.editing import changes as authoring
 from vaultmem.editing import edits
 from vaultmem.editing.changes import Change
-from vaultmem.engine import answers
-from vaultmem.engine.subscribers import utc_now
+from vaultmem.engine.opened import opened
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog import NoteRow
+from vaultmem.text.moments import utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 
 
@@ -150,7 +150,7 @@ class Editor:
             return self._save_new(fields, body, similar, dry_run)
         change = authoring.update_change(fields, body)
         edited = self.edit(note_id, None, change, "save", dry_run=dry_run)
-        memory = answers.opened(parse_note(edited.path, edited.after), edited.after)
+        memory = opened(parse_note(edited.path, edited.after), edited.after)
         return Saved(memory, False, edited.diff, similar(memory))
 
     def _save_new(
@@ -164,9 +164,9 @@ class Editor:
         whole, text = authoring.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)
         path = note_path(str(whole["name"]), now)
-        found = similar(answers.opened(parse_note(path, data), data))
+        found = similar(opened(parse_note(path, data), data))
         if not dry_run:
             path = self._vault.create(path, data)
             self._follow(path, "save")
-        memory = answers.opened(parse_note(path, data), data)
+        memory = opened(parse_note(path, data), data)
         return Saved(memory, True, edits.diff(b"", data, path), found)

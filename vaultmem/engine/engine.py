@@ -19,7 +19,8 @@ from vaultmem.embedding.embedder import Embedder, EngineChosen, describe_choice,
 from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
 from vaultmem.engine.keeper import Keeper
-from vaultmem.engine.subscribers import Hub, utc_now
+from vaultmem.engine.opened import copies, read_memory
+from vaultmem.engine.subscribers import Hub
 from vaultmem.errors import (
     ConflictError,
     NoteNotFoundError,
@@ -35,6 +36,7 @@ from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches
 from vaultmem.stores.catalog import NoteRow
 from vaultmem.sync import integrity
+from vaultmem.text.moments import utc_now
 from vaultmem.views import (
     DoctorReport,
     Edited,
@@ -302,7 +304,7 @@ class Engine:
     def _read_by_id(self, note_id: str) -> OpenedMemory:
         """The memory where the last look saw it; the file must still have the id."""
         path = self._locate(note_id)
-        memory = answers.read_memory(self.vault, path)
+        memory = read_memory(self.vault, path)
         if memory.id != note_id.strip():
             raise NoteNotFoundError(f"{path} no longer has the id {note_id!r}")
         return memory
@@ -313,12 +315,12 @@ class Engine:
 
     def read_note(self, path: str) -> OpenedMemory:
         """Any note, by its path, as it is on disk now. Raises NoteNotFoundError, RefusedError."""
-        return answers.read_memory(self.vault, path)
+        return read_memory(self.vault, path)
 
     def copies(self, id: str) -> tuple[NoteCopy, ...]:
         """The notes that carry this id, with what tells them apart. Raises RootMissingError, StoreError."""
         self.keeper.freshen()
-        return answers.copies(self.vault, self._paths_with_id(id.strip()))
+        return copies(self.vault, self._paths_with_id(id.strip()))
 
     def search(
         self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
@@ -327,9 +329,11 @@ class Engine:
 
         Raises UsageError for a pattern that cannot be searched, RootMissingError, StoreError.
         """
+        from vaultmem.engine.text_search import search_notes
+
         self.keeper.freshen()
         with self.access.reader() as caches:
-            return answers.search(
+            return search_notes(
                 caches.catalog,
                 self.keeper.overlay,
                 self.vault,

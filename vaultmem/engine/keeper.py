@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine import journal
-from vaultmem.engine.subscribers import Hub, utc_now
+from vaultmem.engine.subscribers import Hub
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.snapshot import FileStat
@@ -23,6 +23,7 @@ from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.vectors import VECTORS_KEPT_S
 from vaultmem.sync import integrity
 from vaultmem.sync.overlay import Overlay, look
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from vaultmem.engine.background import Background

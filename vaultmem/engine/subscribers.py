@@ -5,16 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from datetime import UTC, datetime
 
 from vaultmem.events import Event
 
 Subscriber = Callable[[Event], None]
-
-
-def utc_now() -> datetime:
-    """The current time, aware, UTC."""
-    return datetime.now(UTC)
 
 
 class Hub:

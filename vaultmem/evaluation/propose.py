@@ -15,7 +15,7 @@ from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING, Protocol
 
-from vaultmem.data import read_words
+from vaultmem.data.shipped import read_words
 from vaultmem.evaluation.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
 from vaultmem.recall.prompt import has_content
 from vaultmem.text.languages import script_language as language

@@ -13,7 +13,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +29,7 @@ from vaultmem.hooks.usage import (
     turn_key,
 )
 from vaultmem.recall.hints import DESCRIPTION_WIDTH, candidate_label, hint_lines, recall_block
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Ask, Clue
@@ -150,7 +150,7 @@ class Session:
         self._log.append(events)
 
     def _event(self, tail: SessionTail, message: Message, kind: EventKind) -> UsageEvent:
-        now = datetime.now(UTC)
+        now = utc_now()
         return UsageEvent(
             kind, self._log.session, now, tail.run, client=message.client, project=message.project
         )

@@ -9,13 +9,13 @@ import os
 import random
 import sys
 import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import ConcurrentChangeError, ConflictError, NoteNotFoundError, UsageError, VaultmemError
 from vaultmem.hooks.usage import EventKind, SessionLog, Trigger, UsageEvent
 from vaultmem.mcp_server.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.recall.hints import by_shown_id
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
@@ -164,7 +164,7 @@ class Tools:
             opened = UsageEvent(
                 EventKind.OPENED,
                 self._log.session,
-                datetime.now(UTC),
+                utc_now(),
                 run,
                 Trigger.TOOL,
                 memory.id,
@@ -178,7 +178,7 @@ class Tools:
 def session_of_client(environ: dict[str, str] | None = None) -> str:
     """The session whose agent calls: Claude Code tells its servers, others get one per process."""
     values = os.environ if environ is None else environ
-    return values.get("CLAUDE_CODE_SESSION_ID") or f"mcp-{datetime.now(UTC):%Y%m%dT%H%M%S}-{os.getpid()}"
+    return values.get("CLAUDE_CODE_SESSION_ID") or f"mcp-{utc_now():%Y%m%dT%H%M%S}-{os.getpid()}"
 
 
 def _check_text(field: str, text: str | None) -> None:

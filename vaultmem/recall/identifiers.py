@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from vaultmem.data import read_words
+from vaultmem.data.shipped import read_words
 from vaultmem.embedding.calibration import calibration_texts
 from vaultmem.recall import scoring
 from vaultmem.text.terms import CJK, query_terms, stop_words, terms

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from vaultmem.data import read_words
+from vaultmem.data.shipped import read_words
 from vaultmem.recall.identifiers import Identifier, identifiers
 from vaultmem.recall.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
 from vaultmem.text.languages import language

@@ -7,7 +7,7 @@ arithmetic. The window of a long prompt that speaks best for a memory decides it
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from vaultmem.errors import EmbedderError
@@ -18,6 +18,7 @@ from vaultmem.recall.evidence import Evidence, MemoryRow, Passage, Sources, embe
 from vaultmem.recall.identifiers import rare_names
 from vaultmem.recall.prompt import Prompt, read_prompt
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
+from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
     from vaultmem.stores.dense_rows import DenseRow
@@ -47,7 +48,7 @@ def recall(
     except EmbedderError as error:
         vectors, trouble = None, str(error)
     evidence = gather(prompt, vectors, sources)
-    ranked = _rank(prompt, evidence, project, now or datetime.now(UTC))
+    ranked = _rank(prompt, evidence, project, now or utc_now())
     candidates = tuple(_judge(ranked, sources, limit, min_score, frozenset(suppressed)))
     hints = tuple(
         Hint(c.id, c.score, c.name, c.description, c.path) for c in candidates if c.verdict is Verdict.HINTED

@@ -1,7 +1,6 @@
 """Text search in the files as they are on disk now.
 
 ripgrep   the search by the `rg` program, and the choice of who searches
-fallback  the same lines found by Python, where there is no `rg`
-lines     lines found → matches with the lines around them, cut to be read
-patterns  what is looked for, in composed and decomposed letters
+fallback  the same search by Python, where there is no `rg`
+lines     what is looked for, and lines found → matches with the lines around them, cut to be read
 """

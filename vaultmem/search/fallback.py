@@ -15,44 +15,54 @@ from pathlib import Path
 from re import Pattern as Compiled
 
 from vaultmem.notes.names import is_note_name, is_skipped_folder
-from vaultmem.search.lines import CONTEXT_CHARS, FoundLine, excerpt
-from vaultmem.search.patterns import Pattern
+from vaultmem.search.lines import (
+    CONTEXT_CHARS,
+    TOO_LONG,
+    FoundLine,
+    Matches,
+    Wanted,
+    collect,
+    excerpt,
+    few,
+)
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-def found_lines(
-    root: Path, pattern: Pattern, context: int, deadline: float, warnings: list[str]
-) -> Iterator[FoundLine]:
-    """Yield the lines that match and those around them, as ripgrep prints them; problems go to `warnings`.
+def search_by_python(wanted: Wanted, *warnings: str) -> Matches:
+    """The matches, and `warnings` before its own. Raises UsageError for a pattern that Python cannot read."""
+    notices = list(warnings)
+    hits = collect(_found_lines(wanted, notices), wanted)
+    return Matches(tuple(hit.match(hit.line.text) for hit in hits), few(notices), "python")
 
-    `deadline` is a time of `time.monotonic`. Raises UsageError for a pattern that Python cannot read.
-    """
-    compiled = pattern.compiled()
-    for path in _note_paths(root, "", warnings):
-        if time.monotonic() > deadline:
-            warnings.append("the search took too long and was stopped: some notes were not searched")
+
+def _found_lines(wanted: Wanted, notices: list[str]) -> Iterator[FoundLine]:
+    """The lines that match and those around them, as ripgrep prints them; what goes wrong is added to `notices`."""
+    compiled = wanted.pattern.compiled()
+    for path in _note_paths(wanted.root, "", notices):
+        if time.monotonic() > wanted.deadline:
+            notices.append(TOO_LONG)
             return
         try:
-            data = (root / path).read_bytes()
+            data = (wanted.root / path).read_bytes()
         except OSError as error:
-            warnings.append(f"{path}: {error.strerror}")
+            notices.append(f"{path}: {error.strerror}")
             continue
-        yield from _lines_of(path, _decoded(data), compiled, context)
+        yield from _lines_of(path, _decoded(data), compiled, wanted.context)
 
 
-def _note_paths(root: Path, folder: str, warnings: list[str]) -> Iterator[str]:
+def _note_paths(root: Path, folder: str, notices: list[str]) -> Iterator[str]:
     try:
         with os.scandir(root / folder) as found:
             entries = sorted(found, key=lambda entry: os.fsencode(entry.name), reverse=True)
     except OSError as error:
-        warnings.append(f"{folder or '.'}: {error.strerror}")
+        notices.append(f"{folder or '.'}: {error.strerror}")
         return
     for entry in entries:
         path = f"{folder}/{entry.name}" if folder else entry.name
         if entry.is_dir(follow_symlinks=False):
             if not is_skipped_folder(entry.name):
-                yield from _note_paths(root, path, warnings)
+                yield from _note_paths(root, path, notices)
         elif is_note_name(entry.name) and entry.is_file(follow_symlinks=False):
             yield path
 

@@ -18,23 +18,30 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import IO, cast
 
 from vaultmem.errors import RootMissingError
-from vaultmem.notes.names import is_note_name
-from vaultmem.search.fallback import found_lines
-from vaultmem.search.lines import TEXT_CHARS, FoundLine, Hit, Matches, collect, excerpt
-from vaultmem.search.patterns import Pattern, bad_expression
+from vaultmem.search.fallback import search_by_python
+from vaultmem.search.lines import (
+    TEXT_CHARS,
+    TOO_LONG,
+    FoundLine,
+    Hit,
+    Matches,
+    Pattern,
+    Wanted,
+    bad_expression,
+    collect,
+    excerpt,
+    few,
+)
 
 LINE_BYTES = 4000  # of a line, as rg prints it
 HEAD_BYTES = 16_384  # of a longer line, to find where in it the match lies
 LOOK_UP_BYTES = 1_048_576  # of one whose match lies further on
 TIMED_OUT = 99  # no exit code of rg
-WARNINGS_SHOWN = 5
-TOO_LONG = "the search took too long and was stopped: some notes were not searched"
 
 _RECORD = re.compile(rb"(\d+)([:-])(\d+)[:-]")
 _FOUND_AT = re.compile(rb"^(\d+):(\d+):(.*)$", re.MULTILINE)
@@ -66,7 +73,7 @@ def _every_path(path: str) -> bool:
     return True
 
 
-def search(
+def search_files(
     root: Path,
     pattern: str,
     *,
@@ -77,84 +84,56 @@ def search(
     timeout_s: float = 10,
     rg: str | None = "auto",
 ) -> Matches:
-    """Return up to `limit` matching lines of the notes under `root` that `keep(path)` lets through.
+    """Up to `limit` matching lines of the notes under `root` that `keep(path)` lets through.
 
     Paths come in falling order (the newest dated folder first), the lines of one in rising order. `rg`
     is the path of the program, "auto" to look for it, None for Python. Raises UsageError for a pattern
     that is blank, has several lines or is no regular expression (in the program's own words),
     RootMissingError when the root is not a folder.
     """
-    wanted = Pattern.of(pattern, is_fixed=fixed)
+    looked_for = Pattern.of(pattern, is_fixed=fixed)
     if not root.is_dir():
         raise RootMissingError(f"the memory root {root} is not a folder", advice="check --root")
     if not os.access(root, os.R_OK | os.X_OK):
         raise RootMissingError(f"the memory root {root} cannot be read", advice="check its permissions")
     if limit < 1:
         return Matches((), (), "none")
+    wanted = Wanted(root, looked_for, limit, max(context, 0), keep, time.monotonic() + timeout_s)
     program = find_rg() if rg == "auto" else rg
-    asked = _Asked(root, wanted, limit, max(context, 0), keep, time.monotonic() + timeout_s)
     if program is None:
-        return _by_python(asked)
+        return search_by_python(wanted)
     try:
-        return _by_ripgrep(program, asked)
+        return _search_by_ripgrep(program, wanted)
     except _NoRipgrepError as error:
-        return _by_python(asked, f"{program} is not a ripgrep that can be used: {error}")
+        return search_by_python(wanted, f"{program} is not a ripgrep that can be used: {error}")
 
 
 def find_rg() -> str | None:
-    """Return the `rg` on PATH, else the one that a package put beside this Python, else None."""
+    """The `rg` on PATH, else the one that a package put beside this Python, else None."""
     return shutil.which("rg") or shutil.which("rg", path=str(Path(sys.executable).parent))
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    root: Path
-    pattern: Pattern
-    limit: int
-    context: int
-    keep: Callable[[str], bool]
-    deadline: float
-
-    def is_wanted(self, path: str) -> bool:
-        # rg's type filter brings hidden files back, and knows nothing of temporary names.
-        return is_note_name(path.rpartition("/")[2]) and self.keep(path)
-
-
-def _by_python(asked: _Asked, *warnings: str) -> Matches:
-    notices = list(warnings)
-    lines = found_lines(asked.root, asked.pattern, asked.context, asked.deadline, notices)
-    hits = collect(lines, limit=asked.limit, context=asked.context, keep=asked.is_wanted)
-    return Matches(tuple(hit.match(hit.line.text) for hit in hits), _few(notices), "python")
-
-
-def _few(warnings: Sequence[str]) -> tuple[str, ...]:
-    rest = len(warnings) - WARNINGS_SHOWN
-    return (*warnings[:WARNINGS_SHOWN], f"and {rest} more") if rest > 0 else tuple(warnings)
-
-
-# --- ripgrep ---------------------------------------------------------------------------------------------
+# --- ripgrep
 
 
 class _NoRipgrepError(Exception):
     """The program does not start, or does not know what every ripgrep knows."""
 
 
-def _by_ripgrep(program: str, asked: _Asked) -> Matches:
-    command = [program, *_FLAGS, f"--context={asked.context}", *_pattern_flags(asked.pattern), "--", "./"]
+def _search_by_ripgrep(program: str, wanted: Wanted) -> Matches:
+    command = [program, *_FLAGS, f"--context={wanted.context}", *_pattern_flags(wanted.pattern), "--", "./"]
     with tempfile.TemporaryFile() as errors:
-        hits, code = _run(command, asked, errors)
+        hits, code = _run(command, wanted, errors)
         errors.seek(0)
         warnings = _complaints(errors.read())
     if code == TIMED_OUT:
         warnings.insert(0, TOO_LONG)
     elif code == 2 and not hits:
-        _demand_valid(program, asked.pattern)
+        _demand_valid(program, wanted.pattern)
     elif code not in (0, 1, 2):
         raise _NoRipgrepError(f"it ended with {code}")
-    texts = _texts(program, asked, hits)
-    return Matches(
-        tuple(hit.match(text) for hit, text in zip(hits, texts, strict=True)), _few(warnings), "rg"
-    )
+    texts = _texts(program, wanted, hits)
+    return Matches(tuple(hit.match(text) for hit, text in zip(hits, texts, strict=True)), few(warnings), "rg")
 
 
 def _pattern_flags(pattern: Pattern) -> list[str]:
@@ -162,21 +141,21 @@ def _pattern_flags(pattern: Pattern) -> list[str]:
     return flags + [part for form in pattern.forms() for part in ("-e", form)]
 
 
-def _run(command: Sequence[str], asked: _Asked, errors: IO[bytes]) -> tuple[list[Hit], int]:
-    """Return the hits and the exit code: 0 as well when it was stopped because enough was found, or `TIMED_OUT`."""
+def _run(command: Sequence[str], wanted: Wanted, errors: IO[bytes]) -> tuple[list[Hit], int]:
+    """The hits and the exit code: 0 as well when it was stopped because enough was found, or `TIMED_OUT`."""
     is_late = threading.Event()
 
     def stop() -> None:
         is_late.set()
         process.kill()
 
-    with _started(command, asked.root, errors) as process:
-        timer = threading.Timer(max(asked.deadline - time.monotonic(), 0), stop)
+    with _started(command, wanted.root, errors) as process:
+        timer = threading.Timer(max(wanted.deadline - time.monotonic(), 0), stop)
         timer.start()
         try:
             lines = _printed(cast(IO[bytes], process.stdout))
-            hits = list(collect(lines, limit=asked.limit, context=asked.context, keep=asked.is_wanted))
-            if len(hits) == asked.limit:
+            hits = list(collect(lines, wanted))
+            if len(hits) == wanted.limit:
                 process.kill()
             code = process.wait()
         except BaseException:
@@ -184,7 +163,7 @@ def _run(command: Sequence[str], asked: _Asked, errors: IO[bytes]) -> tuple[list
             raise
         finally:
             timer.cancel()
-    if len(hits) == asked.limit:
+    if len(hits) == wanted.limit:
         return hits, 0
     return hits, TIMED_OUT if is_late.is_set() else code
 
@@ -199,7 +178,7 @@ def _started(command: Sequence[str], folder: Path, errors: IO[bytes]) -> subproc
 
 
 def _complaints(output: bytes) -> list[str]:
-    """Return rg's lines of error as `path: reason`."""
+    """rg's lines of error as `path: reason`."""
     lines = output.decode("utf-8", "replace").splitlines()
     return [_WORDY.sub("", line.removeprefix("rg: ").removeprefix("./")) for line in lines if line.strip()]
 
@@ -215,7 +194,7 @@ def _demand_valid(program: str, pattern: Pattern) -> None:
 
 
 def _complains(program: str, flags: Sequence[str]) -> str:
-    """Return rg's words for an empty input, "" when it takes the flags."""
+    """rg's words for an empty input, "" when it takes the flags."""
     command = [program, *flags, "--", "-"]
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
     words = ended.stderr.decode("utf-8", "replace").strip().removeprefix("rg: ")
@@ -223,7 +202,7 @@ def _complains(program: str, flags: Sequence[str]) -> str:
 
 
 def _printed(stream: IO[bytes]) -> Iterator[FoundLine]:
-    """Yield what rg prints: `path NUL line : offset : text` for a match, with `-` for `:` around it."""
+    """What rg prints: `path NUL line : offset : text` for a match, with `-` for `:` around it."""
     buffer, start = b"", 0
     while True:
         nul = buffer.find(b"\0", start)
@@ -244,19 +223,18 @@ def _printed(stream: IO[bytes]) -> Iterator[FoundLine]:
 
 
 # --- where in a long line
-# ----------------------------------------------------------------------------------
 
 
-def _texts(program: str, asked: _Asked, hits: Sequence[Hit]) -> list[str]:
-    """Return what is shown of each hit's line: all of a short one, else what is around its first match."""
+def _texts(program: str, wanted: Wanted, hits: Sequence[Hit]) -> list[str]:
+    """What is shown of each hit's line: all of a short one, else what is around its first match."""
     texts = [excerpt(hit.line.text, None) for hit in hits]
     long = [number for number, hit in enumerate(hits) if len(hit.line.text.rstrip("\r")) > TEXT_CHARS]
-    heads = [_head(asked.root, hits[number].line, HEAD_BYTES) for number in long]
-    spans = _spans(program, asked.pattern, heads)
+    heads = [_head(wanted.root, hits[number].line, HEAD_BYTES) for number in long]
+    spans = _spans(program, wanted.pattern, heads)
     for number, head, span in zip(long, heads, spans, strict=True):
-        if span is None and len(head) == HEAD_BYTES and time.monotonic() < asked.deadline:
-            head = _head(asked.root, hits[number].line, LOOK_UP_BYTES)
-            span = _spans(program, asked.pattern, [head])[0]
+        if span is None and len(head) == HEAD_BYTES and time.monotonic() < wanted.deadline:
+            head = _head(wanted.root, hits[number].line, LOOK_UP_BYTES)
+            span = _spans(program, wanted.pattern, [head])[0]
         if span is not None:
             texts[number] = _around(head, span, is_cut=len(head) in (HEAD_BYTES, LOOK_UP_BYTES))
     return texts
@@ -269,7 +247,7 @@ def _around(head: bytes, span: tuple[int, int], *, is_cut: bool) -> str:
 
 
 def _head(root: Path, line: FoundLine, size: int) -> bytes:
-    """Return a line's first `size` bytes, from its file when rg printed less."""
+    """A line's first `size` bytes, from its file when rg printed less."""
     printed = line.text.encode("utf-8")
     if not line.is_cut:
         return printed

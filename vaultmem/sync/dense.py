@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from vaultmem.data import read_bytes
+from vaultmem.data.shipped import read_bytes
 from vaultmem.embedding.calibration import (
     Calibration,
     calibrate,

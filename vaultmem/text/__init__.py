@@ -2,6 +2,6 @@
 
 cuts        where a long text may be cut without harm to a letter or a sentence
 languages   Chinese, English or other
-moments     a moment as text
+moments     now, and a moment as text
 terms       text → lexical terms, and the words that say nothing
 """

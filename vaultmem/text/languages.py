@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from vaultmem.data import read_words
+from vaultmem.data.shipped import read_words
 
 CHINESE, ENGLISH, OTHER = "zh", "en", "other"
 LANGUAGES = (CHINESE, ENGLISH, OTHER)

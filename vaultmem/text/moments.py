@@ -1,8 +1,13 @@
-"""A moment as vaultmem writes it: in notes, in usage events, in JSON and on the terminal."""
+"""Now, and a moment as vaultmem writes it: in notes, in usage events, in JSON and on the terminal."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
+
+
+def utc_now() -> datetime:
+    """This moment, aware, in UTC."""
+    return datetime.now(UTC)
 
 
 def utc_text(moment: datetime) -> str:

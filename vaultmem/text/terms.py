@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from vaultmem.data import read_words
+from vaultmem.data.shipped import read_words
 
 TERMS = "terms-2"
 """Fingerprint of what this module makes of a text; a change means that the lexical store is built again."""

@@ -41,7 +41,7 @@ class Nearest:
     def search(self, pattern: str, *, limit: int, fixed: bool = False) -> SearchResult:
         """Text search over the files as they are now. Raises what `Engine.search` raises."""
         if self._is_unindexed():
-            from vaultmem.engine.unindexed import search_unindexed
+            from vaultmem.engine.text_search import search_unindexed
 
             return search_unindexed(self._config.root, pattern, limit=limit, fixed=fixed)
         return self._read(lambda memories: memories.search(pattern, limit=limit, fixed=fixed))
@@ -49,7 +49,7 @@ class Nearest:
     def open_memory(self, key: str) -> OpenedMemory:
         """One memory, whole. Raises what `Engine.open_memory` raises."""
         if self._is_unindexed():
-            from vaultmem.engine.unindexed import open_unindexed
+            from vaultmem.engine.text_search import open_unindexed
 
             with contextlib.suppress(NoteNotFoundError):  # the engine reads what is written in unusual ways
                 return open_unindexed(self._config.root, key)
@@ -58,7 +58,7 @@ class Nearest:
     def copies(self, key: str) -> tuple[NoteCopy, ...]:
         """The notes that carry one id."""
         if self._is_unindexed():
-            from vaultmem.engine.unindexed import copies_unindexed
+            from vaultmem.engine.text_search import copies_unindexed
 
             if found := copies_unindexed(self._config.root, key):
                 return found
