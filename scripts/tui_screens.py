@@ -19,7 +19,7 @@ from textual.events import Paste
 
 from tui.app import VaultmemApp
 from tui.looks.preferences import DARK, LIGHT, Preferences
-from tui.testing import until
+from tui.testing.driving import until
 from vaultmem import Engine
 
 PROJECT = Path(__file__).parents[1]

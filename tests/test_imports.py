@@ -11,6 +11,7 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+import grimp
 import pytest
 
 ROOT = Path(__file__).parents[1]
@@ -214,3 +215,21 @@ def test_every_library_that_is_imported_is_declared():
         for name in named - sys.stdlib_module_names - {"vaultmem", "tui"}
     }
     assert {name for name, distributions in foreign.items() if not distributions & declared} == set()
+
+
+@pytest.mark.parametrize(
+    "room", [None, *sorted({name.split(".")[1] for name in modules_of("tui") if "." in name})]
+)
+def test_no_circle_goes_round_in_the_dashboard(room):
+    """Neither between its rooms nor in one of them, imports for type checkers included."""
+    graph = grimp.build_graph("tui", cache_dir=None)
+    above = "tui" if room is None else f"tui.{room}"
+    members = graph.find_children(above)
+    for member in members:
+        graph.squash_module(member)
+    assert [
+        (importer, imported)
+        for importer in members
+        for imported in graph.find_modules_directly_imported_by(importer) & members
+        if graph.chain_exists(importer=imported, imported=importer)
+    ] == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -15,34 +14,30 @@ from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
-from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
 
 from tui.asking import ask, told
+from tui.inbox import Inbox
 from tui.key_order import KeySettled, TypingAhead
 from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
 from tui.looks.preferences import Preferences, default_preferences, theme_for_terminal
 from tui.looks.themes import THEMES
 from tui.messages import (
-    Adopt,
     CallFailed,
     Changed,
-    Copy,
+    ConflictAsked,
+    CopyAsked,
     Doctored,
-    EditTags,
+    EditAsked,
+    EditorAsked,
     EngineNotOpened,
     EngineOpened,
     EngineTold,
-    MoveToTrash,
-    OpenInEditor,
-    OpenInObsidian,
+    LookFinished,
+    ObsidianAsked,
     Redone,
-    ResolveConflict,
-    SetStatus,
-    SyncAsked,
     Undone,
-    WriteDescription,
 )
 from tui.models.preview import Settings
 from tui.screens.dashboard import DashboardScreen
@@ -51,11 +46,13 @@ from tui.widgets.top_bar import Facts
 from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
+    from textual.notifications import SeverityLevel
+    from textual.signal import Signal
+
     from tui.models.history import History
+    from tui.models.shelf import Shelf
     from vaultmem import Engine
     from vaultmem.config import Config
-    from vaultmem.events import Event
-    from vaultmem.views import NoteView
 
 SWITCH_S = 0.001
 """How long a busy thread keeps the interpreter while a key waits; Python's own 5 ms add up over a key's way."""
@@ -65,9 +62,6 @@ GC_THRESHOLDS = (50_000, 20, 50)
 
 REPEAT_S = 60.0
 """The same failure is said again after this time."""
-
-COALESCE_S = 0.1
-"""Events of the engine are handed over at most ten times a second."""
 
 
 class VaultmemApp(App[int]):
@@ -111,8 +105,7 @@ class VaultmemApp(App[int]):
         self.history: History = History()
         self._typing = TypingAhead(self)
         self._said: dict[tuple[str, str], float] = {}
-        self._waiting: list[Event] = []
-        self._waiting_lock = threading.Lock()
+        self._inbox = Inbox(self)
         self._unsubscribe: Callable[[], None] = lambda: None
         facts = Facts(f"{root.parent.name} › {root.name}", is_read_only=is_read_only)
         self.dashboard = DashboardScreen(facts, self.settings, clock, stopwatch)
@@ -131,6 +124,11 @@ class VaultmemApp(App[int]):
         """Under `NO_COLOR` cursors and selections, which are grounds elsewhere, are reversed text."""
         variables = {**super().get_css_variables(), **CURSORS}
         return {**variables, **COLOURLESS_CURSORS} if self.no_color else variables
+
+    @property
+    def shelf_read(self) -> Signal[Shelf]:
+        """Tells whoever subscribes that the notes are others."""
+        return self.dashboard.shelf_read
 
     # --- keys
 
@@ -225,7 +223,7 @@ class VaultmemApp(App[int]):
 
     def _show_engine(self) -> None:
         assert self.engine is not None  # both callers have just seen it
-        self._unsubscribe = self.engine.subscribe(self._told)
+        self._unsubscribe = self.engine.subscribe(self._inbox.add)
         self.dashboard.read_all()
         self.dashboard.read_activity()
 
@@ -249,26 +247,7 @@ class VaultmemApp(App[int]):
         if engine is not None:
             engine.close()
 
-    def notes_at(self, paths: Sequence[str]) -> list[NoteView]:
-        """The notes at these paths that are still there."""
-        by_path = self.dashboard.shelf.by_path
-        return [by_path[path] for path in paths if path in by_path]
-
     # --- events of the engine
-
-    def _told(self, event: Event) -> None:
-        """An event, in a thread of the engine's: it waits until the next handing over."""
-        with self._waiting_lock:
-            self._waiting.append(event)
-            is_first = len(self._waiting) == 1
-        if is_first and self.is_running:
-            self.call_later(self.set_timer, COALESCE_S, self._hand_over)
-
-    def _hand_over(self) -> None:
-        with self._waiting_lock:
-            events, self._waiting = tuple(self._waiting), []
-        if events:
-            self.post_message(EngineTold(events))
 
     def on_engine_told(self, event: EngineTold) -> None:
         """Show it, and read again what it concerns."""
@@ -286,58 +265,53 @@ class VaultmemApp(App[int]):
         self._said[key] = now
         self.say(f"{event.message} {event.advice}".strip(), title=f"✖ {event.what}", severity="error")
 
-    def say(self, message: str, *, title: str = "", severity: str = "information") -> None:
+    def say(self, message: str, *, title: str = "", severity: SeverityLevel = "information") -> None:
         """A short notice; never read as markup."""
-        level = severity if severity in ("information", "warning", "error") else "information"
-        self.notify(message, title=title, severity=level, markup=False)  # type: ignore[arg-type]
+        self.notify(message, title=title, severity=severity, markup=False)
 
     # --- changes
 
     def on_changed(self, event: Changed) -> None:
         """Remember it for undo, say it, show the notes as they are now."""
         event.stop()
-        self.history.add(event.change)
-        if len(event.change):
-            self.say(f"{event.change.what} · u undoes")
-        self._after(event.refusals, is_idle=not len(event.change))
+        self.history.add(event.step)
+        if len(event.step):
+            self.say(f"{event.step.what} · u undoes")
+        self._after(event.refusals, is_idle=not len(event.step))
 
     def on_undone(self, event: Undone) -> None:
         """What was taken back can be done again."""
         event.stop()
-        if len(event.change):
-            self.history.undone.append(event.change)
-            self.say(f"Undone: {event.change.what} · U does it again")
+        self.history.add_undone(event.step)
+        if len(event.step):
+            self.say(f"Undone: {event.step.what} · U does it again")
         self._after(event.refusals)
 
     def on_redone(self, event: Redone) -> None:
         """What was done again can be taken back."""
         event.stop()
-        if len(event.change):
-            self.history.done.append(event.change)
-            self.say(f"Done again: {event.change.what}")
+        self.history.add_redone(event.step)
+        if len(event.step):
+            self.say(f"Done again: {event.step.what}")
         self._after(event.refusals)
 
     def _after(self, refusals: Mapping[str, str], *, is_idle: bool = False) -> None:
-        from tui.requests import edits as mending
+        from tui.requests import edits
         from tui.screens.conflict import ConflictScreen
 
-        mending.tell_refusals(self, refusals, is_idle=is_idle)
+        edits.tell_refusals(self, refusals, is_idle=is_idle)
         self.dashboard.read_all()
         if isinstance(self.screen, ConflictScreen):
             self.screen.read_copies()
 
-    @on(EditTags)
-    @on(WriteDescription)
-    @on(SetStatus)
-    @on(Adopt)
-    @on(MoveToTrash)
-    def _mend(self, event: Message) -> None:
-        """A person wants notes changed."""
-        from tui.requests import edits as mending
+    @on(EditAsked)
+    def _edit(self, event: EditAsked) -> None:
+        """A person wants notes changed, in whatever way."""
+        from tui.requests import edits
 
-        mending.mend(self, event)
+        edits.edit(self, event, self.dashboard.shelf)
 
-    def on_resolve_conflict(self, event: ResolveConflict) -> None:
+    def on_conflict_asked(self, event: ConflictAsked) -> None:
         """Show the notes that share an id beside each other."""
         from tui.screens.conflict import ConflictScreen
 
@@ -352,44 +326,49 @@ class VaultmemApp(App[int]):
         return True
 
     def action_undo(self) -> None:
-        """Take the last change back."""
-        from tui.requests import edits as mending
+        """Take the last step back."""
+        from tui.requests import edits
 
-        mending.undo(self)
+        edits.undo(self, self.history)
 
     def action_redo(self) -> None:
         """Do again what was undone."""
-        from tui.requests import edits as mending
+        from tui.requests import edits
 
-        mending.redo(self)
+        edits.redo(self, self.history)
 
     def action_rename_tag(self) -> None:
         """Rename or merge a tag."""
-        from tui.requests import edits as mending
+        from tui.requests import edits
 
-        mending.rename_tag(self)
+        edits.rename_tag(self, self.dashboard.shelf)
 
     # --- outside
 
-    def on_open_in_editor(self, event: OpenInEditor) -> None:
+    def on_editor_asked(self, event: EditorAsked) -> None:
         """Give the terminal to the editor, and take it back."""
         from tui.requests.leave import open_in_editor
 
         open_in_editor(self, self.root / event.path, event.line)
+        self.dashboard.read_all()
 
-    def on_open_in_obsidian(self, event: OpenInObsidian) -> None:
+    def on_obsidian_asked(self, event: ObsidianAsked) -> None:
         """Hand the link to the desktop; where there is none, copy it."""
         from tui.requests.leave import open_in_obsidian
 
         open_in_obsidian(self, self.root / event.path)
 
-    def on_copy(self, event: Copy) -> None:
+    def on_copy_asked(self, event: CopyAsked) -> None:
         """Put it on the clipboard."""
         from tui.requests.leave import copy
 
         copy(self, event.text, event.what)
 
     # --- the rest
+
+    def go_to(self, tab: str) -> None:
+        """Show a tab."""
+        self.dashboard.action_tab(tab)
 
     def action_help(self) -> None:
         """Show all keys."""
@@ -403,11 +382,11 @@ class VaultmemApp(App[int]):
         ask(
             self,
             lambda engine: engine.sync(embed=False),
-            lambda report: SyncAsked(report.changed),
+            lambda report: LookFinished(report.changed),
             what="looking at the folder",
         )
 
-    def on_sync_asked(self, event: SyncAsked) -> None:
+    def on_look_finished(self, event: LookFinished) -> None:
         """Say what came of it."""
         from tui.looks.formatting import counted
 

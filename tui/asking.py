@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from textual.dom import DOMNode
 from textual.message import Message
 from textual.worker import get_current_worker
 
+from tui.host import host
 from tui.messages import CallFailed
 
 if TYPE_CHECKING:
@@ -17,13 +19,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 K = TypeVar("K")
-
-
-class HasEngine(Protocol):
-    """The app, as far as asking goes: it has the engine once that is open."""
-
-    @property
-    def engine(self) -> Engine | None: ...
 
 
 def ask(
@@ -41,7 +36,7 @@ def ask(
     `what` says what is being done ("reading the notes"). Of an exclusive `group` only the newest answer is
     delivered. False, and nothing asked, while there is no engine.
     """
-    engine = cast(HasEngine, asker.app).engine
+    engine = host(asker).engine
     if engine is None:
         return False
     work = partial(_work, asker, lambda: answer(call(engine)), on_error or partial(failure, what))
@@ -72,14 +67,23 @@ def told(error: Exception) -> str:
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def for_each(keys: Iterable[K], call: Callable[[K], T]) -> tuple[list[T], Mapping[K, str]]:
-    """The same call for several notes: the results, and why some were refused. One refusal stops no other."""
-    done: list[T] = []
+@dataclass(frozen=True, slots=True)
+class Results(Generic[K, T]):
+    """What came of the same call for several notes."""
+
+    done: Mapping[K, T]
+    refused: Mapping[K, str]
+    """Why each of the others was refused."""
+
+
+def for_each(keys: Iterable[K], call: Callable[[K], T]) -> Results[K, T]:
+    """The same call for several notes, in their order. One refusal stops no other."""
+    done: dict[K, T] = {}
     refused: dict[K, str] = {}
     for key in keys:
         try:
-            done.append(call(key))
+            done[key] = call(key)
         except Exception as error:  # each refusal is shown with its reason
             advice = getattr(error, "advice", "")
             refused[key] = f"{told(error)}. {advice}".rstrip(". ") + "." if advice else told(error)
-    return done, refused
+    return Results(done, refused)

@@ -1,6 +1,6 @@
 """What widgets and workers tell each other: requests go up to the app, answers of the engine come down as values.
 
-Requests (a person wants something) are named as verbs, answers in the past tense.
+All are named in the past tense; `…Asked` is what a person asked for.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tui.models.history import Change
+    from tui.models.history import Step
     from tui.models.preview import Settings
     from tui.models.shelf import Shelf
     from vaultmem import Engine
     from vaultmem.events import Event
     from vaultmem.notes.diagnostics import Diagnostic
+    from vaultmem.notes.parse import Status
     from vaultmem.recall.answer import Recall
     from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, OpenedMemory
 
 
-# --- answers of the engine ------------------------------------------------------------------------------
+# --- answers of the engine
 
 
 @dataclass(eq=False)
@@ -115,6 +116,13 @@ class NoteNotRead(Message):
 
 
 @dataclass(eq=False)
+class TextsRead(Message):
+    """Several notes' texts, by path; those that cannot be read are missing."""
+
+    notes: Mapping[str, OpenedMemory]
+
+
+@dataclass(eq=False)
 class Recalled(Message):
     """The answer to a prompt under these settings. `seconds` is what the engine took."""
 
@@ -159,23 +167,23 @@ class EditsWritten(Message):
 class Changed(Message):
     """Notes were changed; `refusals` are those that were not, with the reason."""
 
-    change: Change
+    step: Step
     refusals: Mapping[str, str]
 
 
 @dataclass(eq=False)
 class Undone(Message):
-    """A change was taken back, as far as `change` says; `refusals` as in `Changed`."""
+    """A step was taken back, as far as `step` says; `refusals` as in `Changed`."""
 
-    change: Change
+    step: Step
     refusals: Mapping[str, str]
 
 
 @dataclass(eq=False)
 class Redone(Message):
-    """A change was done again, as far as `change` says; `refusals` as in `Changed`."""
+    """A step was done again, as far as `step` says; `refusals` as in `Changed`."""
 
-    change: Change
+    step: Step
     refusals: Mapping[str, str]
 
 
@@ -195,106 +203,88 @@ class Doctored(Message):
 
 
 @dataclass(eq=False)
-class SyncAsked(Message):
-    """A sync that a person asked for has ended."""
+class LookFinished(Message):
+    """A look at the folder that a person asked for has ended."""
 
     changed: int
 
 
-# --- requests of a person -------------------------------------------------------------------------------
+# --- requests of a person
 
 
 @dataclass(eq=False)
-class EditTags(Message):
-    """Open the tag editor for these notes."""
+class EditAsked(Message):
+    """A person wants something done to these notes."""
 
     paths: Sequence[str]
 
 
-@dataclass(eq=False)
-class WriteDescription(Message):
-    """Open the description editor for this note."""
-
-    path: str
+class TagsAsked(EditAsked):
+    """They want to edit the tags."""
 
 
-@dataclass(eq=False)
-class Adopt(Message):
-    """Give each of these notes a fresh id."""
+class DescriptionAsked(EditAsked):
+    """They want to write the description; `paths` is one."""
 
-    paths: Sequence[str]
+
+class NewIdsAsked(EditAsked):
+    """They want each of the notes to have a fresh id."""
 
 
 @dataclass(eq=False)
-class MoveToTrash(Message):
-    """Move these notes to the vault's `.trash`, after asking."""
+class StatusAsked(EditAsked):
+    """They want this status in the notes."""
 
-    paths: Sequence[str]
+    status: Status
+
+
+@dataclass(eq=False)
+class TrashAsked(EditAsked):
+    """They want the notes in the vault's `.trash`; `reason` is shown with the question."""
+
     reason: str = ""
 
 
 @dataclass(eq=False)
-class ResolveConflict(Message):
-    """Show the notes that share this id beside each other."""
+class ConflictAsked(Message):
+    """A person wants to see the notes that share this id beside each other."""
 
     id: str
 
 
 @dataclass(eq=False)
-class OpenInEditor(Message):
-    """Open this note in `$EDITOR`, at a line when there is one."""
+class EditorAsked(Message):
+    """A person wants this note in `$EDITOR`, at a line when there is one."""
 
     path: str
     line: int | None = None
 
 
 @dataclass(eq=False)
-class OpenInObsidian(Message):
-    """Open this note in Obsidian."""
+class ObsidianAsked(Message):
+    """A person wants this note in Obsidian."""
 
     path: str
 
 
 @dataclass(eq=False)
-class Copy(Message):
-    """Put this text on the clipboard; `what` names it."""
+class CopyAsked(Message):
+    """A person wants this text on the clipboard; `what` names it."""
 
     text: str
     what: str
 
 
 @dataclass(eq=False)
-class ShowNote(Message):
-    """Go to this note in Memories."""
-
-    path: str
-
-
-@dataclass(eq=False)
-class ShowDiagnostics(Message):
-    """Go to Diagnostics, showing one severity ("" for all) and what matches a text."""
+class DiagnosticsAsked(Message):
+    """A person wants the diagnostics of one severity ("" for all), and of what matches a text."""
 
     severity: str = ""
     text: str = ""
 
 
 @dataclass(eq=False)
-class ShowTag(Message):
-    """Go to Memories, showing the notes with this tag."""
+class TagAsked(Message):
+    """A person wants to see the notes with this tag in Memories."""
 
     tag: str
-
-
-@dataclass(eq=False)
-class SetStatus(Message):
-    """Write this status into these notes."""
-
-    paths: Sequence[str]
-    status: str
-
-
-@dataclass(eq=False)
-class TextsRead(Message):
-    """Several notes' texts, by path; those that cannot be read are missing."""
-
-    notes: Mapping[str, OpenedMemory]

@@ -166,7 +166,7 @@ def test_typing_to_refreshed_results(tmp_path, monkeypatch):
     from tui.looks.preferences import Preferences
     from tui.messages import Recalled
     from tui.panes.recall import RecallPane
-    from tui.testing import until
+    from tui.testing.driving import until
 
     root, state = tmp_path / "vault" / "March Memories", tmp_path / "state"
     for at in range(500):

@@ -11,7 +11,8 @@ import pytest
 
 from tui.app import VaultmemApp
 from tui.looks.preferences import Preferences
-from tui.testing import NOW, FakeEngine, note_file
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import NOW, note_file
 
 W2 = "2026/05/week2"
 

@@ -8,7 +8,9 @@ from tui.dialogs.describe import DescribeDialog, LineBox
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.models.tag_draft import Tagging
-from tui.testing import FakeEngine, note_file, refused, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import note_file, refused
 from tui.widgets.chips import Chips
 from vaultmem.notes.parse import parse_note
 

@@ -17,7 +17,9 @@ from tui.panes.diagnostics import DiagnosticsPane
 from tui.panes.memories import MemoriesPane
 from tui.screens.conflict import ConflictScreen
 from tui.screens.failed import FailedScreen
-from tui.testing import NOW, FakeEngine, note_file, refused, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import NOW, note_file, refused
 from tui.widgets.rows import Rows
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import EmbeddingProgress, EngineFailed, LockChanged

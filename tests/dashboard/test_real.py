@@ -11,7 +11,8 @@ from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.looks.preferences import Preferences
 from tui.screens.failed import FailedScreen
-from tui.testing import note_file, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.notes import note_file
 from tui.widgets.rows import Rows
 from vaultmem import Engine
 from vaultmem.testing import HashingEmbedder

@@ -8,7 +8,9 @@ import threading
 import pytest
 from textual.widgets import Input, TextArea
 
-from tui.testing import FakeEngine, note_file, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import note_file
 from tui.widgets.dial import Dial
 from tui.widgets.rows import Rows
 

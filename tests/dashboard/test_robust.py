@@ -13,7 +13,9 @@ from textual.widgets import Input, TextArea
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.screens.conflict import ConflictScreen
-from tui.testing import FakeEngine, note_file, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import note_file
 from tui.widgets.rows import Rows
 from vaultmem.errors import StoreError
 

@@ -16,7 +16,9 @@ from tui.dialogs.tags import TagDialog
 from tui.looks.themes import THEMES
 from tui.screens.conflict import ConflictScreen
 from tui.screens.failed import FailedScreen
-from tui.testing import NOW, FakeEngine, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import NOW
 from tui.widgets.rows import Rows
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import (

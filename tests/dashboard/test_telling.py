@@ -9,7 +9,9 @@ import pytest
 from tui.models.comparison import compare
 from tui.models.shelf import bucket, changed, made, per_week, sorted_notes, told_apart
 from tui.screens.conflict import ConflictScreen
-from tui.testing import FakeEngine, note_file, screen_text, until
+from tui.testing.driving import screen_text, until
+from tui.testing.fake_engine import FakeEngine
+from tui.testing.notes import note_file
 from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 

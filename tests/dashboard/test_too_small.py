@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.screens.conflict import ConflictScreen
-from tui.testing import screen_text, until
+from tui.testing.driving import screen_text, until
 from tui.widgets.rows import Rows
 
 LARGE = (120, 40)

@@ -138,7 +138,7 @@ class DescribeDialog(PlannedDialog):
             lambda engine: for_each(
                 [path], lambda each: engine.edit_description(self._note.id, text, path=each, dry_run=True)
             ),
-            lambda planned: EditsPlanned(tuple(planned[0]), planned[1], number),
+            lambda planned: EditsPlanned(tuple(planned.done.values()), planned.refused, number),
             what="planning the edit",
         )
 

@@ -10,7 +10,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.messages import Copy
+from tui.messages import CopyAsked
 from tui.widgets.key_bar import KeyBar
 
 
@@ -42,4 +42,4 @@ class HintLinesDialog(Dialog[None]):
 
     def action_copy(self) -> None:
         """Copy the block."""
-        self.app.post_message(Copy(self._block, "hint lines"))
+        self.app.post_message(CopyAsked(self._block, "hint lines"))

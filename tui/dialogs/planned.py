@@ -8,22 +8,21 @@ dialog closes when everything is written; what could not be written stays, with 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.content import Content
 from textual.timer import Timer
 
 from tui.asking import ask, for_each
 from tui.dialogs.dialog import Dialog
+from tui.host import host
 from tui.looks.formatting import diff_lines, lines, plain
 from tui.messages import Changed, EditsPlanned, EditsWritten
-from tui.models.edit_plan import Plan
-from tui.models.history import Change
+from tui.models.edit_plan import EditPlan
+from tui.models.history import Step
 
 if TYPE_CHECKING:
-    from tui.app import VaultmemApp
     from tui.models.shelf import Shelf
-    from vaultmem import Engine
     from vaultmem.views import Edited
 
 MOST_DIFFS = 40
@@ -38,18 +37,18 @@ class PlannedDialog(Dialog[None]):
     def __init__(self, what: str) -> None:
         super().__init__()
         self._what = what
-        self._plan = Plan()
+        self._plan = EditPlan()
         self._timer: Timer | None = None
         self._is_writing = False
         self.wants_to_save = False
 
     def on_mount(self) -> None:
         """Follow what becomes of the notes."""
-        cast("VaultmemApp", self.app).dashboard.shelf_read.subscribe(self, self._notes_read)
+        host(self).shelf_read.subscribe(self, self._notes_read)
 
     def on_unmount(self) -> None:
         """Stop following."""
-        cast("VaultmemApp", self.app).dashboard.shelf_read.unsubscribe(self)
+        host(self).shelf_read.unsubscribe(self)
 
     # --- what each of them does in its own way
 
@@ -83,7 +82,7 @@ class PlannedDialog(Dialog[None]):
     def on_edits_planned(self, event: EditsPlanned) -> None:
         """Show what would change. A note that changed outside has to be seen before it is saved."""
         event.stop()
-        if not self._plan.take(event):
+        if not self._plan.take(event.number, event.edits, event.refusals):
             return
         self.show_plan()
         if self._plan.has_news:
@@ -119,8 +118,8 @@ class PlannedDialog(Dialog[None]):
         elif edits := {edit.path: edit for edit in self._plan.changes}:
             self._is_writing = self.wants_to_save = ask(
                 self,
-                lambda engine: for_each(edits, lambda path: apply_as_shown(engine, edits[path], self._what)),
-                lambda done: EditsWritten(tuple(done[0]), done[1]),
+                lambda engine: for_each(edits, lambda path: engine.apply(edits[path], self._what)),
+                lambda written: EditsWritten(tuple(edits[path] for path in written.done), written.refused),
                 what="writing the edits",
                 is_exclusive=False,
             )
@@ -134,19 +133,13 @@ class PlannedDialog(Dialog[None]):
         event.stop()
         self._is_writing = self.wants_to_save = False
         if event.edits:
-            self.app.post_message(Changed(Change(self._what, event.edits), {}))
+            self.app.post_message(Changed(Step(self._what, event.edits), {}))
         if not event.refusals:
             self.dismiss(None)
             return
-        self._plan.written(event)
+        self._plan.written(event.edits, event.refusals)
         self.show_plan()
         self.plan_edits()
-
-
-def apply_as_shown(engine: Engine, edit: Edited, what: str) -> Edited:
-    """Write exactly the bytes that were shown, if the file is still the one they were shown for."""
-    engine.apply(edit, what)
-    return edit
 
 
 def _told_outside(edit: Edited) -> str:

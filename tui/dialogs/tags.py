@@ -171,7 +171,7 @@ class TagDialog(PlannedDialog):
                     ids[path], add=tagging.added, remove=sorted(tagging.removed), path=path, dry_run=True
                 ),
             ),
-            lambda planned: EditsPlanned(tuple(planned[0]), planned[1], number),
+            lambda planned: EditsPlanned(tuple(planned.done.values()), planned.refused, number),
             what="planning the tags",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,12 +10,11 @@ from tui.looks.formatting import counted, plain
 from vaultmem.notes.parse import digest_of
 
 if TYPE_CHECKING:
-    from tui.messages import EditsPlanned, EditsWritten
     from vaultmem.views import Edited
 
 
 @dataclass(slots=True)
-class Plan:
+class EditPlan:
     """The newest plan. Files are remembered as they were last seen, so that a change outside is noticed."""
 
     edits: tuple[Edited, ...] = ()
@@ -46,23 +45,23 @@ class Plan:
         """Notes changed: the same is wanted, but the plan may be another one."""
         self.asked += 1
 
-    def take(self, planned: EditsPlanned) -> bool:
-        """A plan came back; False for one that is out of date by now."""
-        if planned.number != self.asked:
+    def take(self, number: int, edits: Sequence[Edited], refusals: Mapping[str, str]) -> bool:
+        """The plan with this number came back; False for one that is out of date by now."""
+        if number != self.asked:
             return False
-        self.answered = planned.number
-        self.edits, self.refusals = planned.edits, planned.refusals
-        texts = {edit.path: digest_of(edit.before) for edit in planned.edits}
+        self.answered = number
+        self.edits, self.refusals = tuple(edits), refusals
+        texts = {edit.path: digest_of(edit.before) for edit in edits}
         changed = {path for path, text in texts.items() if self._seen.get(path, text) != text}
         self.has_news = bool(changed)
         self.outside |= changed
         self._seen.update(texts)
         return True
 
-    def written(self, done: EditsWritten) -> None:
+    def written(self, edits: Sequence[Edited], failures: Mapping[str, str]) -> None:
         """Some notes were written, others were not: what is left needs another plan."""
-        self._seen.update((edit.path, digest_of(edit.after)) for edit in done.edits)
-        self.failures = done.refusals
+        self._seen.update((edit.path, digest_of(edit.after)) for edit in edits)
+        self.failures = failures
         self.asked += 1
 
     @property

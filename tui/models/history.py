@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Container
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,8 +11,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One step a person can take back: what it was called, and the edits or the moves to the trash it is made of."""
+class Step:
+    """What a person can take back at once: its name, and the edits or the moves to the trash it is made of."""
 
     what: str
     edits: tuple[Edited, ...] = ()
@@ -20,24 +21,39 @@ class Change:
     def __len__(self) -> int:
         return len(self.edits) + len(self.trashed)
 
+    def about(self, paths: Container[str]) -> Step:
+        """The part of it that concerns these notes."""
+        edits = tuple(edit for edit in self.edits if edit.path in paths)
+        return replace(self, edits=edits, trashed=tuple(each for each in self.trashed if each.path in paths))
+
 
 @dataclass(slots=True)
 class History:
-    """What can be undone and redone. A new change ends what could be redone."""
+    """What can be undone and redone. A new step ends what could be redone."""
 
-    done: list[Change] = field(default_factory=list)
-    undone: list[Change] = field(default_factory=list)
+    done: list[Step] = field(default_factory=list)
+    undone: list[Step] = field(default_factory=list)
 
-    def add(self, change: Change) -> None:
+    def add(self, step: Step) -> None:
         """A person changed something."""
-        if len(change):
-            self.done.append(change)
+        if len(step):
+            self.done.append(step)
             self.undone.clear()
 
-    def take_undo(self) -> Change | None:
-        """The change to take back next; it leaves the history until it is known what became of it."""
+    def take_undo(self) -> Step | None:
+        """The step to take back next; it leaves the history until it is known what became of it."""
         return self.done.pop() if self.done else None
 
-    def take_redo(self) -> Change | None:
-        """The change to do again next; it leaves the history until it is known what became of it."""
+    def add_undone(self, step: Step) -> None:
+        """A step was taken back, as far as it says: it can be done again."""
+        if len(step):
+            self.undone.append(step)
+
+    def take_redo(self) -> Step | None:
+        """The step to do again next; it leaves the history until it is known what became of it."""
         return self.undone.pop() if self.undone else None
+
+    def add_redone(self, step: Step) -> None:
+        """A step was done again, as far as it says: it can be taken back."""
+        if len(step):
+            self.done.append(step)

@@ -72,6 +72,10 @@ class Shelf:
             dict(Counter(tag for note in notes for tag in note.tags).most_common()),
         )
 
+    def at(self, paths: Iterable[str]) -> list[NoteView]:
+        """The notes at these paths that are still there."""
+        return [self.by_path[path] for path in paths if path in self.by_path]
+
 
 def under(value: str, branch: str) -> bool:
     """`value` is `branch` or lies below it, parts being divided by `/`."""

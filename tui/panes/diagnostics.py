@@ -17,13 +17,14 @@ from tui.asking import ask, told
 from tui.dialogs.choose import Choice, ChooseDialog
 from tui.looks.formatting import count, lines, plain
 from tui.looks.signs import SEVERITIES, sign, title
-from tui.messages import NoteNotRead, NoteRead, SetStatus
+from tui.messages import NoteNotRead, NoteRead, StatusAsked
 from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
 from tui.panes.pane import BACK, NotePane
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
+from vaultmem.notes.parse import Status
 from vaultmem.views import NoteView
 
 PREVIEW_DELAY_S = 0.06
@@ -121,7 +122,7 @@ class DiagnosticsPane(NotePane):
             for each in self.triage.visible
             if each.key in keys or (table.marked and Group.key_of(each.code) in keys)
         )
-        return [note for path in paths if (note := self.shelf.by_path.get(path))]
+        return self.shelf.at(paths)
 
     def line_of(self, note: NoteView) -> int | None:
         """The guilty line."""
@@ -196,7 +197,7 @@ class DiagnosticsPane(NotePane):
         """Do the first fix."""
         action = fixes_for(finding.code)[0].action
         if action == "write_active" and not self.is_read_only:
-            self.post_message(SetStatus([note.path for note in self.chosen()], "active"))
+            self.post_message(StatusAsked(self._paths(), Status.ACTIVE))
         elif self.check_action(action, ()):
             getattr(self, f"action_{action}")()
 

@@ -80,7 +80,7 @@ class MemoriesPane(NotePane):
         self._ordered = sorted_notes(self.shelf.notes, *self._sort)
         self._fill()
 
-    def _fill(self, key: str | None = None) -> None:
+    def _fill(self) -> None:
         bar = self.query_one("#memories-filter", FilterBar)
         wanted = words(bar.value)
         here = (
@@ -98,19 +98,11 @@ class MemoriesPane(NotePane):
         table.fill(
             [note.path for note in shown],
             lambda index: _cells(shown[index], marks.get(shown[index].path)),
-            key=key,
         )
 
     def chosen(self) -> Sequence[NoteView]:
         """The marked notes, else the one under the cursor."""
-        by_path = self.shelf.by_path
-        return [by_path[path] for path in self.query_one("#memories", Rows).chosen_keys() if path in by_path]
-
-    def go_to(self, path: str) -> None:
-        """Put the cursor on this note, whatever is filtered."""
-        if not self.query_one("#memories", Rows).go_to(path):
-            self._show_everything()
-            self._fill(path)
+        return self.shelf.at(self.query_one("#memories", Rows).chosen_keys())
 
     def show_tag(self, tag: str) -> None:
         """Show the notes with this tag."""

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from tui.looks.formatting import bar, clock_time, count, counted, lines, plain, size
 from tui.looks.signs import SEVERITIES, sign, title
-from tui.messages import ShowDiagnostics, ShowTag
+from tui.messages import DiagnosticsAsked, TagAsked
 from tui.models.findings import SEVERITY_ORDER
 from tui.models.shelf import made, per_week
 from tui.panes.pane import Pane
@@ -153,12 +153,12 @@ class OverviewPane(Pane):
         event.stop()
         key = event.key or ""
         code = key.removeprefix("code:")
-        self.post_message(ShowDiagnostics(text=code) if code != key else ShowDiagnostics(severity=key))
+        self.post_message(DiagnosticsAsked(text=code) if code != key else DiagnosticsAsked(severity=key))
 
     @on(Rows.Chosen, "#top-tags")
     def _tag_chosen(self, event: Rows.Chosen) -> None:
         event.stop()
-        self.post_message(ShowTag(event.key or ""))
+        self.post_message(TagAsked(event.key or ""))
 
 
 def _notice(status: EngineStatus) -> Content:

@@ -8,18 +8,20 @@ from typing import ClassVar, cast
 from textual.binding import Binding, BindingType
 from textual.containers import Container
 
+from tui.host import host
 from tui.messages import (
-    Adopt,
-    Copy,
-    EditTags,
-    MoveToTrash,
-    OpenInEditor,
-    OpenInObsidian,
-    ResolveConflict,
-    SetStatus,
-    WriteDescription,
+    ConflictAsked,
+    CopyAsked,
+    DescriptionAsked,
+    EditorAsked,
+    NewIdsAsked,
+    ObsidianAsked,
+    StatusAsked,
+    TagsAsked,
+    TrashAsked,
 )
 from tui.models.shelf import Shelf
+from vaultmem.notes.parse import Status
 from vaultmem.views import NoteView
 
 WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})
@@ -45,7 +47,7 @@ class Pane(Container, can_focus=False):
     @property
     def is_read_only(self) -> bool:
         """Nothing may be changed from here."""
-        return bool(getattr(self.app, "is_read_only", False))
+        return host(self).is_read_only
 
     def show_shelf(self, shelf: Shelf) -> None:
         """Notes were read anew."""
@@ -117,53 +119,53 @@ class NotePane(Pane):
 
     def action_edit_tags(self) -> None:
         """Edit the tags of the chosen notes."""
-        self.post_message(EditTags(self._paths()))
+        self.post_message(TagsAsked(self._paths()))
 
     def action_describe(self) -> None:
         """Write a description for the chosen note."""
-        self.post_message(WriteDescription(self._paths()[0]))
+        self.post_message(DescriptionAsked(self._paths()))
 
     def action_deprecate(self) -> None:
         """Deprecate the chosen notes."""
-        self.post_message(SetStatus(self._paths(), "deprecated"))
+        self.post_message(StatusAsked(self._paths(), Status.DEPRECATED))
 
     def action_activate(self) -> None:
         """Make the chosen notes active."""
-        self.post_message(SetStatus(self._paths(), "active"))
+        self.post_message(StatusAsked(self._paths(), Status.ACTIVE))
 
     def action_resolve(self) -> None:
         """Show the copies of the chosen note."""
         note = next(note for note in self.chosen() if note.in_conflict)
-        self.post_message(ResolveConflict(cast(str, note.id)))
+        self.post_message(ConflictAsked(cast(str, note.id)))
 
     def action_adopt(self) -> None:
         """Give the chosen notes fresh ids."""
-        self.post_message(Adopt(self._paths()))
+        self.post_message(NewIdsAsked(self._paths()))
 
     def action_open_editor(self) -> None:
         """Open the chosen note in the editor."""
         note = self.chosen()[0]
-        self.post_message(OpenInEditor(note.path, self.line_of(note)))
+        self.post_message(EditorAsked(note.path, self.line_of(note)))
 
     def action_open_obsidian(self) -> None:
         """Open the chosen note in Obsidian."""
-        self.post_message(OpenInObsidian(self._paths()[0]))
+        self.post_message(ObsidianAsked(self._paths()[0]))
 
     def action_copy_id(self) -> None:
         """Copy the ids of the chosen notes."""
         ids = [note.id for note in self.chosen() if note.id]
-        self.post_message(Copy("\n".join(ids), "id" if len(ids) == 1 else f"{len(ids)} ids"))
+        self.post_message(CopyAsked("\n".join(ids), "id" if len(ids) == 1 else f"{len(ids)} ids"))
 
     def action_copy_link(self) -> None:
         """Copy wikilinks to the chosen notes."""
         links = [f"[[{note.path.rpartition('/')[2].removesuffix('.md')}]]" for note in self.chosen()]
         self.post_message(
-            Copy("\n".join(links), "wikilink" if len(links) == 1 else f"{len(links)} wikilinks")
+            CopyAsked("\n".join(links), "wikilink" if len(links) == 1 else f"{len(links)} wikilinks")
         )
 
     def action_trash(self) -> None:
         """Move the chosen notes to the vault's trash."""
-        self.post_message(MoveToTrash(self._paths()))
+        self.post_message(TrashAsked(self._paths()))
 
 
 _FOR_MANY = frozenset({"edit_tags", "deprecate", "activate", "adopt", "copy_id", "copy_link", "trash"})

@@ -265,8 +265,7 @@ class RecallPane(NotePane):
     def chosen(self) -> Sequence[NoteView]:
         """The candidate under the cursor."""
         key = self.query_one("#candidates", Rows).key
-        note = self.shelf.by_path.get(key) if key else None
-        return [note] if note else []
+        return self.shelf.at([key] if key else [])
 
     # --- a person
 

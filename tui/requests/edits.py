@@ -1,195 +1,159 @@
-"""What the app does when a person wants notes changed: ask where it matters, call the engine, remember for undo."""
+"""Notes changed when a person asks for it: asked about where it matters, carried out by the engine, ready for undo.
+
+The verbs below "the engine's part" run in a thread; each returns what came of it, as a message to the app.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.content import Content
-from textual.message import Message
 
 from tui.asking import ask, for_each
 from tui.dialogs.confirm import ConfirmDialog
 from tui.dialogs.describe import DescribeDialog
-from tui.dialogs.planned import apply_as_shown
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.dialogs.told import ToldDialog
 from tui.looks.formatting import counted, plain
-from tui.messages import Adopt, Changed, EditTags, MoveToTrash, Redone, SetStatus, Undone, WriteDescription
-from tui.models.history import Change
-from vaultmem.views import Edited, NoteView, Trashed
+from tui.messages import (
+    Changed,
+    DescriptionAsked,
+    EditAsked,
+    NewIdsAsked,
+    Redone,
+    StatusAsked,
+    TagsAsked,
+    TrashAsked,
+    Undone,
+)
+from tui.models.history import History, Step
+from vaultmem.notes.parse import Status
+from vaultmem.views import Edited, NoteView
 
 if TYPE_CHECKING:
-    from tui.app import VaultmemApp
+    from textual.app import App
+
+    from tui.models.shelf import Shelf
     from vaultmem import Engine
-    from vaultmem.notes.parse import Status
-
-Refusals = Mapping[str, str]
 
 
-def mend(app: VaultmemApp, request: Message) -> None:
-    """Do what a person asked for."""
+def edit(app: App[int], request: EditAsked, shelf: Shelf) -> None:
+    """Do to the notes what a person asked for, or open the dialog in which they say it."""
+    notes = shelf.at(request.paths)
     match request:
-        case EditTags(paths=paths):
-            edit_tags(app, paths)
-        case WriteDescription(path=path):
-            describe(app, path)
-        case SetStatus(paths=paths, status=status):
-            set_status(app, paths, status)
-        case Adopt(paths=paths):
-            adopt(app, paths)
-        case MoveToTrash(paths=paths, reason=reason):
-            trash(app, paths, reason)
+        case TagsAsked() if notes:
+            app.push_screen(TagDialog(f"Tags of {_named(notes)}", notes, shelf.tag_uses))
+        case DescriptionAsked() if notes:
+            app.push_screen(DescribeDialog(f"Description of {_named(notes)}", notes[0]))
+        case StatusAsked(status=status):
+            _call(app, "writing the status", partial(write_status, notes=notes, status=status))
+        case NewIdsAsked():
+            _call(app, "giving new ids", partial(give_new_ids, notes=notes))
+        case TrashAsked(paths=paths, reason=reason):
+            _ask_about_trash(app, paths, reason)
 
 
-def tell_refusals(app: VaultmemApp, refusals: Refusals, *, is_idle: bool) -> None:
+def rename_tag(app: App[int], shelf: Shelf) -> None:
+    """Open the dialog that renames a tag over the vault."""
+    app.push_screen(RenameTagDialog("Renamed a tag", shelf.tags))
+
+
+def undo(app: App[int], history: History) -> None:
+    """Take the last step back."""
+    step = history.take_undo()
+    if step is None:
+        app.notify("There is nothing to undo in this session.", markup=False)
+    else:
+        _call(app, "undoing", partial(take_back, step=step))
+
+
+def redo(app: App[int], history: History) -> None:
+    """Do again what was undone last."""
+    step = history.take_redo()
+    if step is None:
+        app.notify("There is nothing to redo.", markup=False)
+    else:
+        _call(app, "redoing", partial(do_again, step=step))
+
+
+def tell_refusals(app: App[int], refusals: Mapping[str, str], *, is_idle: bool) -> None:
     """Say which notes were not changed, and why; or that there was nothing to change."""
     if refusals:
-        told = [
+        paragraphs = [
             Content.assemble((plain(path), "bold"), "\n  ", plain(reason), "\n")
             for path, reason in refusals.items()
         ]
-        app.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", told))
+        app.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", paragraphs))
     elif is_idle:
-        app.say("Nothing had to be changed.")
+        app.notify("Nothing had to be changed.", markup=False)
 
 
-def edit_tags(app: VaultmemApp, paths: Sequence[str]) -> None:
-    """Open the tag editor."""
-    notes = app.notes_at(paths)
-    if notes:
-        what = f"Tags of {_named(notes)}"
-        app.push_screen(TagDialog(what, notes, app.dashboard.shelf.tag_uses))
-
-
-def rename_tag(app: VaultmemApp) -> None:
-    """Open the dialog that renames a tag over the vault."""
-    app.push_screen(RenameTagDialog("Renamed a tag", app.dashboard.shelf.tags))
-
-
-def describe(app: VaultmemApp, path: str) -> None:
-    """Open the description editor."""
-    notes = app.notes_at([path])
-    if notes:
-        what = f"Description of {_named(notes)}"
-        app.push_screen(DescribeDialog(what, notes[0]))
-
-
-def set_status(app: VaultmemApp, paths: Sequence[str], status: str) -> None:
-    """Write this status."""
-    from vaultmem.notes.parse import Status
-
-    notes = app.notes_at(paths)
-    verb = "Made active" if status == "active" else "Deprecated"
-    _change_notes(app, f"{verb}: {_named(notes)}", notes, partial(_set_status, status=Status(status)))
-
-
-def _set_status(engine: Engine, note: NoteView, status: Status) -> Edited:
-    return engine.set_status(note.id, status, path=note.path)
-
-
-def adopt(app: VaultmemApp, paths: Sequence[str]) -> None:
-    """Give the notes fresh ids."""
-    notes = app.notes_at(paths)
-    _change_notes(app, f"New id for {_named(notes)}", notes, lambda engine, note: engine.adopt(note.path))
-
-
-def trash(app: VaultmemApp, paths: Sequence[str], reason: str) -> None:
-    """Ask, then move the notes to the vault's trash."""
-
+def _ask_about_trash(app: App[int], paths: Sequence[str], reason: str) -> None:
     def answered(is_yes: bool | None) -> None:
         if is_yes:
-            what = f"Trashed {counted(len(paths), 'note')}"
-            ask(
-                app,
-                lambda engine: for_each(paths, engine.trash),
-                lambda done: Changed(Change(what, trashed=tuple(done[0])), done[1]),
-                what="moving to the trash",
-                is_exclusive=False,
-            )
+            _call(app, "moving to the trash", partial(move_to_trash, paths=paths))
 
-    note = "They go to the vault's .trash folder; u brings them back." + (
-        f"\n{plain(reason)}" if reason else ""
-    )
+    note = "They go to the vault's .trash folder; u brings them back."
+    note += f"\n{plain(reason)}" if reason else ""
     question = f"Move {counted(len(paths), 'note')} to the trash?"
     app.push_screen(ConfirmDialog(question, paths, note, "Move to trash"), answered)
 
 
-def _change_notes(
-    app: VaultmemApp, what: str, notes: Sequence[NoteView], call: Callable[[Engine, NoteView], Edited]
-) -> None:
-    by_path = {note.path: note for note in notes}
-    _change(app, what, list(by_path), lambda engine, path: call(engine, by_path[path]))
+def _call(app: App[int], what: str, verb: Callable[[Engine], Changed | Undone | Redone]) -> None:
+    ask(app, verb, lambda message: message, what=what, is_exclusive=False)
 
 
-def _change(app: VaultmemApp, what: str, paths: Sequence[str], call: Callable[[Engine, str], Edited]) -> None:
-    """The same call for every path; what came of it goes to the history, refusals are told with their reasons."""
-    ask(
-        app,
-        lambda engine: for_each(paths, lambda path: call(engine, path)),
-        lambda done: Changed(Change(what, tuple(edit for edit in done[0] if edit.changed)), done[1]),
-        what=what,
-        is_exclusive=False,
+# --- the engine's part
+
+
+def write_status(engine: Engine, notes: Sequence[NoteView], status: Status) -> Changed:
+    """The notes with this status."""
+    verb = "Made active" if status is Status.ACTIVE else "Deprecated"
+    return _changed(
+        f"{verb}: {_named(notes)}", notes, lambda note: engine.set_status(note.id, status, path=note.path)
     )
 
 
-def undo(app: VaultmemApp) -> None:
-    """Take the last change back."""
-    change = app.history.take_undo()
-    if change is None:
-        app.notify("There is nothing to undo in this session.", markup=False)
-    elif change.trashed:
-        ask(app, partial(_restore, change), lambda done: Undone(*done), what="undoing", is_exclusive=False)
-    else:
-        ask(app, partial(_undo, change), lambda done: Undone(*done), what="undoing", is_exclusive=False)
+def give_new_ids(engine: Engine, notes: Sequence[NoteView]) -> Changed:
+    """The notes with fresh ids."""
+    return _changed(f"New id for {_named(notes)}", notes, lambda note: engine.adopt(note.path))
 
 
-def _undo(change: Change, engine: Engine) -> tuple[Change, Refusals]:
-    by_path = {edit.path: edit for edit in reversed(change.edits)}
-    done, refused = for_each(by_path, lambda path: _take_back(engine, by_path[path]))
-    return Change(change.what, tuple(reversed(done))), refused
+def _changed(what: str, notes: Sequence[NoteView], change: Callable[[NoteView], Edited]) -> Changed:
+    by_path = {note.path: note for note in notes}
+    results = for_each(by_path, lambda path: change(by_path[path]))
+    return Changed(
+        Step(what, tuple(edited for edited in results.done.values() if edited.changed)), results.refused
+    )
 
 
-def _take_back(engine: Engine, edit: Edited) -> Edited:
-    engine.undo(edit)
-    return edit
+def move_to_trash(engine: Engine, paths: Sequence[str]) -> Changed:
+    """The notes in the vault's trash."""
+    results = for_each(paths, engine.trash)
+    what = f"Trashed {counted(len(paths), 'note')}"
+    return Changed(Step(what, trashed=tuple(results.done.values())), results.refused)
 
 
-def _restore(change: Change, engine: Engine) -> tuple[Change, Refusals]:
-    by_path = {each.path: each for each in change.trashed}
-    done, refused = for_each(by_path, lambda path: _bring_back(engine, by_path[path]))
-    return Change(change.what, trashed=tuple(done)), refused
+def take_back(engine: Engine, step: Step) -> Undone:
+    """The notes as they were before the step."""
+    edits = {edited.path: edited for edited in reversed(step.edits)}
+    trashed = {each.path: each for each in step.trashed}
+    undone = for_each(edits, lambda path: engine.undo(edits[path]))
+    restored = for_each(trashed, lambda path: engine.restore(trashed[path]))
+    return Undone(step.about({*undone.done, *restored.done}), {**undone.refused, **restored.refused})
 
 
-def _bring_back(engine: Engine, trashed: Trashed) -> Trashed:
-    engine.restore(trashed)
-    return trashed
-
-
-def redo(app: VaultmemApp) -> None:
-    """Do again what was undone last."""
-    change = app.history.take_redo()
-    if change is None:
-        app.notify("There is nothing to redo.", markup=False)
-    elif change.trashed:
-        ask(
-            app, partial(_trash_again, change), lambda done: Redone(*done), what="redoing", is_exclusive=False
-        )
-    else:
-        ask(app, partial(_redo, change), lambda done: Redone(*done), what="redoing", is_exclusive=False)
-
-
-def _redo(change: Change, engine: Engine) -> tuple[Change, Refusals]:
-    by_path = {edit.path: edit for edit in change.edits}
-    done, refused = for_each(by_path, lambda path: apply_as_shown(engine, by_path[path], "redo"))
-    return Change(change.what, tuple(done)), refused
-
-
-def _trash_again(change: Change, engine: Engine) -> tuple[Change, Refusals]:
-    done, refused = for_each([each.path for each in change.trashed], engine.trash)
-    return Change(change.what, trashed=tuple(done)), refused
+def do_again(engine: Engine, step: Step) -> Redone:
+    """The notes as they were after the step; what goes to the trash again may lie there under another name."""
+    edits = {edited.path: edited for edited in step.edits}
+    written = for_each(edits, lambda path: engine.apply(edits[path], "redo"))
+    trashed = for_each([each.path for each in step.trashed], engine.trash)
+    redone = replace(step.about(written.done), trashed=tuple(trashed.done.values()))
+    return Redone(redone, {**written.refused, **trashed.refused})
 
 
 def _named(notes: Sequence[NoteView]) -> str:

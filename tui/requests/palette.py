@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from textual.app import SystemCommand
 
+from tui.host import Host
 from tui.looks.preferences import DARK, LIGHT
 from tui.screens.dashboard import TABS
-
-if TYPE_CHECKING:
-    from tui.app import VaultmemApp
 
 ABOUT = {
     "overview": "Counts, severities, weeks, tags, the engine",
@@ -23,10 +21,41 @@ ABOUT = {
 }
 
 
-def commands(app: VaultmemApp) -> Iterator[SystemCommand]:
+class Commanded(Host, Protocol):
+    """The app, as far as the palette commands it."""
+
+    def go_to(self, tab: str) -> None:
+        """Show a tab."""
+
+    def action_sync(self) -> None:
+        """Look at the folder now."""
+
+    def action_doctor(self) -> None:
+        """Check the caches."""
+
+    def action_rename_tag(self) -> None:
+        """Rename or merge a tag."""
+
+    def action_undo(self) -> None:
+        """Take the last step back."""
+
+    def action_redo(self) -> None:
+        """Do it again."""
+
+    def action_change_theme(self) -> None:
+        """Choose a theme."""
+
+    def action_help(self) -> None:
+        """Show all keys."""
+
+    async def action_quit(self) -> None:
+        """Leave."""
+
+
+def commands(app: Commanded) -> Iterator[SystemCommand]:
     """The commands that make sense now."""
     for tab in TABS:
-        yield SystemCommand(f"Go to {tab}", ABOUT[tab], partial(app.dashboard.action_tab, tab))
+        yield SystemCommand(f"Go to {tab}", ABOUT[tab], partial(app.go_to, tab))
     yield SystemCommand("Look at the folder now", "Find what changed on disk (r)", app.action_sync)
     yield SystemCommand("Check the caches", "As `vaultmem doctor` does", app.action_doctor)
     if not app.is_read_only:

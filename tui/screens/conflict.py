@@ -15,22 +15,24 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from tui.asking import ask, for_each
+from tui.host import host
 from tui.looks.formatting import lines, moment, plain, size
 from tui.looks.signs import STATUSES, sign
 from tui.messages import (
-    Adopt,
     CallFailed,
     CopiesRead,
-    MoveToTrash,
-    OpenInEditor,
-    OpenInObsidian,
-    SetStatus,
+    EditorAsked,
+    NewIdsAsked,
+    ObsidianAsked,
+    StatusAsked,
     TextsRead,
+    TrashAsked,
 )
 from tui.models.comparison import Pair, compare
 from tui.panes.pane import WRITING
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
+from vaultmem.notes.parse import Status
 from vaultmem.views import NoteCopy, OpenedMemory
 
 SYNC_COPY = "▲ looks like a sync tool's copy"
@@ -153,7 +155,7 @@ class ConflictScreen(Screen[None]):
         ask(
             self,
             lambda engine: for_each(paths, engine.read_note),
-            lambda read: TextsRead({note.path: note for note in read[0]}),
+            lambda read: TextsRead(read.done),
             what="reading the copies' text",
         )
 
@@ -214,7 +216,7 @@ class ConflictScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing that writes in read-only mode."""
         writes = action in WRITING or action == "trash_others"
-        if writes and getattr(self.app, "is_read_only", False):
+        if writes and host(self).is_read_only:
             return False
         if action in ("deprecate", "activate"):
             note = self._texts.get(self._chosen or "")
@@ -234,32 +236,32 @@ class ConflictScreen(Screen[None]):
 
     def action_adopt(self) -> None:
         """Give the chosen one a new id."""
-        self._tell(Adopt([self._chosen or ""]))
+        self._tell(NewIdsAsked([self._chosen or ""]))
 
     def action_deprecate(self) -> None:
         """Deprecate the chosen one."""
-        self._tell(SetStatus([self._chosen or ""], "deprecated"))
+        self._tell(StatusAsked([self._chosen or ""], Status.DEPRECATED))
 
     def action_activate(self) -> None:
         """Make the chosen one active."""
-        self._tell(SetStatus([self._chosen or ""], "active"))
+        self._tell(StatusAsked([self._chosen or ""], Status.ACTIVE))
 
     def action_trash(self) -> None:
         """Move the chosen one to the trash."""
-        self._tell(MoveToTrash([self._chosen or ""]))
+        self._tell(TrashAsked([self._chosen or ""]))
 
     def action_trash_others(self) -> None:
         """Keep the chosen one, move all others to the trash."""
         others = [copy.path for copy in self._copies if copy.path != self._chosen]
-        self._tell(MoveToTrash(others, f"Kept: {self._chosen}"))
+        self._tell(TrashAsked(others, f"Kept: {self._chosen}"))
 
     def action_open_editor(self) -> None:
         """Open the chosen one in the editor."""
-        self._tell(OpenInEditor(self._chosen or ""))
+        self._tell(EditorAsked(self._chosen or ""))
 
     def action_open_obsidian(self) -> None:
         """Open the chosen one in Obsidian."""
-        self._tell(OpenInObsidian(self._chosen or ""))
+        self._tell(ObsidianAsked(self._chosen or ""))
 
     def action_leave(self) -> None:
         """Go back."""

@@ -21,14 +21,13 @@ from tui.looks.formatting import count
 from tui.messages import (
     ActivityRead,
     CallFailed,
+    DiagnosticsAsked,
     DiagnosticsRead,
     FreshnessRead,
     FreshnessUnknown,
     NotesRead,
-    ShowDiagnostics,
-    ShowNote,
-    ShowTag,
     StatusRead,
+    TagAsked,
 )
 from tui.models.preview import Settings
 from tui.models.shelf import Shelf
@@ -378,22 +377,16 @@ class DashboardScreen(Screen[None]):
         self.query_one("#panes", ContentSwitcher).current = f"{tab}-pane"
         self.pane(tab).enter()
 
-    def on_show_diagnostics(self, event: ShowDiagnostics) -> None:
+    def on_diagnostics_asked(self, event: DiagnosticsAsked) -> None:
         """Go to the diagnostics of one severity."""
         event.stop()
         cast("DiagnosticsPane", self.pane("diagnostics")).show_only(event.severity, event.text)
         self.action_tab("diagnostics")
 
-    def on_show_tag(self, event: ShowTag) -> None:
+    def on_tag_asked(self, event: TagAsked) -> None:
         """Go to the memories with a tag."""
         event.stop()
         cast("MemoriesPane", self.pane("memories")).show_tag(event.tag)
-        self.action_tab("memories")
-
-    def on_show_note(self, event: ShowNote) -> None:
-        """Go to a note."""
-        event.stop()
-        cast("MemoriesPane", self.pane("memories")).go_to(event.path)
         self.action_tab("memories")
 
     def show_scanning(self) -> None:

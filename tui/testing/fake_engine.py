@@ -5,27 +5,20 @@ It keeps the promises of `vaultmem.Engine` as far as the dashboard uses it; `fai
 
 from __future__ import annotations
 
-import asyncio
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import timedelta
 
-from textual._context import visible_screen_stack
-from textual.css.query import NoMatches
-
-from vaultmem.editing import changes as authoring
-from vaultmem.editing import edits
-from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
+from tui.testing.fake_recall import recalled
+from tui.testing.notes import NOW
+from vaultmem.editing import changes, edits
+from vaultmem.errors import ConcurrentChangeError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
 from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
 from vaultmem.notes.names import new_id, sync_copy_of
 from vaultmem.notes.parse import Note, Status, parse_note
 from vaultmem.notes.tags import normalise_tag
-from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
-from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
-from vaultmem.text.terms import query_terms
+from vaultmem.recall.answer import Recall
 from vaultmem.views import (
     Check,
     DenseStatus,
@@ -40,12 +33,6 @@ from vaultmem.views import (
     Trashed,
     WriterStatus,
 )
-
-if TYPE_CHECKING:
-    from textual.app import App
-    from textual.pilot import Pilot
-
-NOW = datetime(2026, 5, 20, 10, 30, 0, tzinfo=UTC)
 
 
 class FakeEngine:
@@ -186,7 +173,7 @@ class FakeEngine:
     def suggest_description(self, path: str) -> str:
         """The first sentence of the body."""
         self._called("suggest_description")
-        return authoring.suggested_description(parse_note(path, self._data(path)))
+        return changes.suggested_description(parse_note(path, self._data(path)))
 
     def sync(self, **_: object) -> SyncReport:
         """Nothing to find."""
@@ -207,51 +194,11 @@ class FakeEngine:
         project: str | None = None,
         suppressed: Collection[str] = (),
     ) -> Recall:
-        """Candidates by the share of the prompt's words that they hold: invented, but it adds up."""
+        """The notes that share words with the query."""
         self._called("recall")
-        terms = query_terms(query)
-        parsed = self._parsed()
-        scored = [(_signals(note, terms), note) for note in parsed.values() if note.id]
-        scored = sorted(
-            (pair for pair in scored if pair[0].terms), key=lambda pair: (-pair[0].score, pair[1].path)
+        return recalled(
+            query, self._parsed().values(), limit=limit, min_score=min_score, suppressed=suppressed
         )
-        candidates = []
-        free = limit
-        for key, (signals, note) in enumerate(scored):
-            verdict = self._verdict(note, signals.score, min_score, suppressed, free)
-            free -= verdict is Verdict.HINTED
-            candidates.append(
-                Candidate(
-                    note.id or "",
-                    signals.score,
-                    verdict,
-                    signals,
-                    note.path,
-                    note.name,
-                    note.description,
-                    key,
-                )
-            )
-        hints = tuple(
-            Hint(each.id, each.score, each.name, each.description, each.path)
-            for each in candidates
-            if each.verdict is Verdict.HINTED
-        )
-        return Recall(query, hints, tuple(candidates), Mode.HYBRID if candidates else Mode.NONE)
-
-    def _verdict(
-        self, note: Note, score: float, min_score: float, suppressed: Collection[str], free: int
-    ) -> Verdict:
-        same = [path for path, each in self._parsed().items() if each.id == note.id]
-        facts = {
-            Verdict.CONFLICT: len(same) > 1,
-            Verdict.DEPRECATED: note.status is not Status.ACTIVE,
-            Verdict.NO_DESCRIPTION: not note.description,
-            Verdict.BELOW_THRESHOLD: score < min_score,
-            Verdict.SUPPRESSED: note.id in suppressed,
-            Verdict.OVER_LIMIT: free < 1,
-        }
-        return next((verdict for verdict, holds in facts.items() if holds), Verdict.HINTED)
 
     # --- editing
 
@@ -267,21 +214,21 @@ class FakeEngine:
     ) -> Edited:
         """Change the tags."""
         self._called("edit_tags")
-        return self._edit(path or "", authoring.tags_change(add, remove, set), "tags", dry_run)
+        return self._edit(path or "", changes.tags_change(add, remove, set), "tags", dry_run)
 
     def edit_description(
         self, id: str | None, text: str, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
         """Change the description."""
         self._called("edit_description")
-        return self._edit(path or "", authoring.description_change(text), "description", dry_run)
+        return self._edit(path or "", changes.description_change(text), "description", dry_run)
 
     def set_status(
         self, id: str | None, status: Status, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
         """Change the status."""
         self._called("set_status")
-        return self._edit(path or "", authoring.status_change(status), "status", dry_run)
+        return self._edit(path or "", changes.status_change(status), "status", dry_run)
 
     def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
         """Give a fresh id."""
@@ -297,11 +244,11 @@ class FakeEngine:
         self._called("rename_tag")
         source, target = normalise_tag(old), normalise_tag(new)
         renamed = {
-            path: authoring.renamed_tags(note.tags, source, target)
+            path: changes.renamed_tags(note.tags, source, target)
             for path, note in sorted(self._parsed().items())
         }
         return tuple(
-            self._edit(path, authoring.tags_change((), (), tags), "tags", dry_run)
+            self._edit(path, changes.tags_change((), (), tags), "tags", dry_run)
             for path, tags in renamed.items()
             if tags != self._parsed()[path].tags
         )
@@ -334,7 +281,7 @@ class FakeEngine:
         self._write(trashed.path, self.trashed.pop(trashed.path), "restore")
 
     def _edit(self, path: str, change: Callable[[Note, bytes], bytes], what: str, dry_run: bool) -> Edited:
-        edited = authoring.edited(path, self._data(path), change)
+        edited = changes.edited(path, self._data(path), change)
         if edited.changed and not dry_run:
             self._write(path, edited.after, what)
         return edited
@@ -396,89 +343,3 @@ class FakeEngine:
             )
             for note, facts in self._facts()
         )
-
-
-def _signals(note: Note, terms: Sequence[str]) -> Signals:
-    body, meta = note.body.casefold(), f"{note.name} {note.description} {' '.join(note.tags)}".casefold()
-    found = tuple(term for term in terms if term in body or term in meta)
-    share = len(found) / max(1, len(terms))
-    in_meta = sum(term in meta for term in terms) / max(1, len(terms))
-    in_body = sum(term in body for term in terms) / max(1, len(terms))
-    chunk = ChunkSignal(
-        text=note.body.strip(),
-        heading=note.name,
-        line_start=note.body_line,
-        line_end=note.body_line + 2,
-        cosine=round(in_body * 0.6, 3),
-        weight=1.0,
-        likeness=round(in_body, 3),
-    )
-    return Signals(
-        dense_metadata=round(in_meta, 3),
-        dense_body=round(in_body, 3),
-        dense=round(max(in_meta, in_body) * 0.8, 3),
-        bm25=round(share * 0.6, 3),
-        chunks=(chunk,),
-        terms=found,
-    )
-
-
-def note_file(
-    name: str,
-    *,
-    id: str | None = None,
-    description: str = "",
-    tags: Sequence[str] = (),
-    status: str = "active",
-    day: str = "2026-05-14",
-    body: str = "",
-) -> bytes:
-    """The bytes of a note as a person would write it; an empty field is left out."""
-    lines = ["---"]
-    lines += [f"id: {id}"] if id else []
-    lines += [f"name: {_quoted(name)}"]
-    lines += [f"description: {_quoted(description)}"] if description else []
-    lines += ["tags:", *(f"  - {tag}" for tag in tags)] if tags else []
-    lines += [
-        f"status: {status}",
-        f"created_at: {day}T10:30:00.000Z",
-        f"updated_at: {day}T10:30:00.000Z",
-        "---",
-    ]
-    return "\n".join([*lines, "", body or f"# {name}", ""]).encode()
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def refused(path: str) -> EditRefusedError:
-    """What an edit that cannot be proven raises."""
-    return EditRefusedError(
-        f"{path} cannot be edited: bad_yaml, line 3", advice="Mend the note in an editor first."
-    )
-
-
-async def until(pilot: Pilot[int], holds: Callable[[], object], *, seconds: float = 20.0) -> None:
-    """Let the app run until something holds. Raises AssertionError when it does not within `seconds`."""
-    ends = time.monotonic() + seconds
-    while not _is_so(holds):
-        assert time.monotonic() < ends, "the condition did not come true"
-        await asyncio.sleep(0.04)
-    await pilot.pause()
-
-
-def _is_so(holds: Callable[[], object]) -> bool:
-    try:
-        return bool(holds())
-    except (LookupError, NoMatches):
-        return False
-
-
-def screen_text(app: App[int]) -> str:
-    """What the screen shows, line by line."""
-    # What is drawn here is kept: without the screens below, a dialog's surroundings would stay empty.
-    visible_screen_stack.set(app._background_screens)
-    return "\n".join(
-        "".join(segment.text for segment in strip) for strip in app.screen._compositor.render_strips()
-    )
