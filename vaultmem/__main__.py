@@ -6,6 +6,7 @@ import os
 import sys
 
 INTERRUPTED = 130
+"""As a shell tells it of a process that a signal ended: 128 and the number of SIGINT."""
 
 
 def main() -> int:
@@ -14,7 +15,7 @@ def main() -> int:
         _use_utf8()
         _open_closed_streams()
         return _run(sys.argv[1:])
-    except KeyboardInterrupt:  # before the command line could look out for it, while modules are loaded
+    except KeyboardInterrupt:  # also while modules are loaded
         return INTERRUPTED
 
 

@@ -16,7 +16,6 @@ from vaultmem.errors import UsageError
 from vaultmem.worker.protocol import (
     MESSAGE_LIMIT_BYTES,
     Address,
-    Json,
     decode,
     encode,
     plain,
@@ -32,7 +31,7 @@ from vaultmem.worker.protocol import (
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.recall.answer import Clue, Recall
-    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+    from vaultmem.views import Json, NoteCopy, OpenedMemory, Saved, SearchResult
 
 CONNECT_TIMEOUT_S = 0.2
 RECALL_TIMEOUT_S = 5.0

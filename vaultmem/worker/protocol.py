@@ -23,13 +23,11 @@ from vaultmem.worker.address import ADDRESS_PROTOCOL, address_name, find_address
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Recall
-    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+    from vaultmem.views import Json, NoteCopy, OpenedMemory, Saved, SearchResult
 
 PROTOCOL = ADDRESS_PROTOCOL
 MESSAGE_LIMIT_BYTES = 8 << 20
 """A longer message ends its connection; a body of a MiB, escaped, stays well under it."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

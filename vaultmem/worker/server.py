@@ -24,7 +24,6 @@ from vaultmem.worker.address import HOOK_TIMEOUT_S, address_name, is_private, ru
 from vaultmem.worker.client import connected, is_same_user, lines_of
 from vaultmem.worker.protocol import (
     Address,
-    Json,
     decode,
     encode,
     plain,
@@ -37,6 +36,7 @@ from vaultmem.worker.turns import Turns
 
 if TYPE_CHECKING:
     from vaultmem.engine.engine import Engine
+    from vaultmem.views import Json
 
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""
