@@ -23,9 +23,9 @@ def _run(words: list[str]) -> int:
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(
         words
     ):  # on every prompt: the grammar of the others is not worth waiting for
-        from vaultmem.hooks.entry import hook
+        from vaultmem.hooks.entry import run_hook
 
-        return hook(words[1:])
+        return run_hook(words[1:])
     from vaultmem.cli.main import run
 
     return run(words)

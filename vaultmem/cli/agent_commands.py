@@ -34,10 +34,10 @@ def _port(text: str) -> int:
 
 def hook(options: Options) -> int:
     """One hook event, with flags before the command; without, `__main__` takes the shortcut."""
-    from vaultmem.hooks.entry import hook as answer
+    from vaultmem.hooks.entry import run_hook
 
     places = {"--root": options.root, "--state-dir": options.state_dir}
-    return answer([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
+    return run_hook([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
 
 
 def _hook_words(words: Words) -> None:

@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING
 
 from vaultmem.cli.agent_commands import AGENT_COMMANDS
@@ -76,7 +75,7 @@ def reindex(options: Options) -> int:
 
 def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
-    from vaultmem.hooks.events import answer_hook
+    from vaultmem.hooks.turns import Turns
     from vaultmem.worker.server import Worker
 
     ended, lost = threading.Event(), list[EngineError]()
@@ -91,7 +90,8 @@ def watch(options: Options) -> int:
         is_serving = False
         while not ended.wait(0.0 if engine.is_writer and not is_serving else WRITER_LOOKED_FOR_S):
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
-                serving.enter_context(Worker(engine, partial(answer_hook, engine.config)))
+                turns = serving.enter_context(contextlib.closing(Turns(engine)))
+                serving.enter_context(Worker(engine, turns.answer_hook))
                 is_serving = True
     if lost:
         raise lost[0]

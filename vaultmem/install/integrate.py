@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 CLIENTS = ("claude-code", "codex", "generic")
 SERVER_NAME = "vaultmem"
 HOOK_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
-HOOK_TIMEOUT_S = 5
+CLIENT_TIMEOUT_S = 5
 """What the client waits at most; the hook itself ends within a second."""
 BLOCK_BEGIN = "# >>> vaultmem >>> written by `vaultmem integrate codex`; `--remove` takes it out"
 BLOCK_END = "# <<< vaultmem <<<"
@@ -208,7 +208,7 @@ def with_hooks(text: str | None, hook: Hook) -> str | None:
 
 
 def _group(command: str) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}]}
+    return {"hooks": [{"type": "command", "command": command, "timeout": CLIENT_TIMEOUT_S}]}
 
 
 def _with_hooks_value(settings: dict[str, Any], hook: Hook) -> dict[str, Any]:
@@ -289,7 +289,7 @@ def codex_block(config: Config, *, with_hooks: bool) -> str:
     command = shlex.join(command_words(config, "hook", "codex"))
     for event in HOOK_EVENTS if with_hooks else ():
         lines += ["", f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"']
-        lines += [f"command = {_toml(command)}", f"timeout = {HOOK_TIMEOUT_S}"]
+        lines += [f"command = {_toml(command)}", f"timeout = {CLIENT_TIMEOUT_S}"]
     return "\n".join((BLOCK_BEGIN, *lines, BLOCK_END)) + "\n"
 
 
