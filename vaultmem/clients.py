@@ -10,3 +10,7 @@ class Client(StrEnum):
 
     CLAUDE_CODE = "claude-code"
     CODEX = "codex"
+
+
+GENERIC = "generic"
+"""The word for any other: what it needs is printed, to be pasted into its configuration."""

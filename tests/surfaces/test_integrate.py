@@ -14,7 +14,8 @@ import pytest
 from vaultmem.config import Config
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.hooks.entry import places_and_client
-from vaultmem.install.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
+from vaultmem.install.integrate import BACKUP_SUFFIX, run_integrate
+from vaultmem.install.invocation import HOOK_EVENTS
 
 SETTINGS = """{
     "model": "opus",

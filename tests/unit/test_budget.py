@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from vaultmem.hooks import budget
-from vaultmem.install.integrate import CLIENT_TIMEOUT_S
+from vaultmem.install.invocation import CLIENT_TIMEOUT_S
 from vaultmem.worker.client import CONNECT_TIMEOUT_S
 
 SECOND = 1.0

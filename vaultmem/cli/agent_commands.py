@@ -7,6 +7,7 @@ import sys
 
 from vaultmem.cli.input import Command, Options, Words, config_of
 from vaultmem.cli.output import gathered
+from vaultmem.clients import GENERIC, Client
 
 
 def mcp(options: Options) -> int:
@@ -41,7 +42,7 @@ def hook(options: Options) -> int:
 
 
 def _hook_words(words: Words) -> None:
-    words.add_argument("client", metavar="CLIENT", help="claude-code or codex")
+    words.add_argument("client", metavar="CLIENT", help=" or ".join(Client))
 
 
 def integrate(options: Options) -> int:
@@ -55,7 +56,7 @@ def integrate(options: Options) -> int:
 
 
 def _integrate_words(words: Words) -> None:
-    words.add_argument("client", choices=("claude-code", "codex", "generic"), help="generic prints only")
+    words.add_argument("client", choices=(*map(str, Client), GENERIC), help="generic prints only")
     words.add_argument("--remove", action="store_true", help="take out what was written")
     words.add_argument("--dry-run", action="store_true", help="print the differences, write nothing")
 
