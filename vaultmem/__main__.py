@@ -6,6 +6,7 @@ import os
 import sys
 
 INTERRUPTED = 130
+"""As a shell tells it of a process that a signal ended: 128 and the number of SIGINT."""
 
 
 def main() -> int:
@@ -14,7 +15,7 @@ def main() -> int:
         _use_utf8()
         _open_closed_streams()
         return _run(sys.argv[1:])
-    except KeyboardInterrupt:  # before the command line could look out for it, while modules are loaded
+    except KeyboardInterrupt:  # also while modules are loaded
         return INTERRUPTED
 
 
@@ -22,9 +23,9 @@ def _run(words: list[str]) -> int:
     if words[:1] == ["hook"] and not {"-h", "--help"}.intersection(
         words
     ):  # on every prompt: the grammar of the others is not worth waiting for
-        from vaultmem.hooks.entry import hook
+        from vaultmem.hooks.entry import run_hook
 
-        return hook(words[1:])
+        return run_hook(words[1:])
     from vaultmem.cli.main import run
 
     return run(words)

@@ -106,12 +106,12 @@ class Config:
         return cls(config_file=file if found else None, **values)
 
     def with_engine(self, choice: str) -> Config:
-        """Return the same settings with another embedding engine. Raises ConfigError."""
+        """The same settings with another embedding engine. Raises ConfigError."""
         return replace(self, **_from_flags({"--embed": choice}))
 
 
 def config_path(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return where `config.toml` is looked for: `VAULTMEM_CONFIG`, else the user's configuration folder."""
+    """Where `config.toml` is looked for: `VAULTMEM_CONFIG`, else the user's configuration folder."""
     import platformdirs
 
     if named := environ.get("VAULTMEM_CONFIG"):
@@ -120,14 +120,14 @@ def config_path(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def default_root() -> Path:
-    """Return the memory root for a machine on which none is configured."""
+    """The memory root for a machine on which none is configured."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir(APP)) / ROOT_NAME
 
 
 def default_state_dir(root: Path) -> Path:
-    """Return the state folder of a root: one folder each, by the root's name and a hash of its real place."""
+    """The state folder of a root: one folder each, by the root's name and a hash of its real place."""
     import platformdirs
 
     place = os.fsencode(root.resolve())
@@ -224,7 +224,7 @@ _FLAGS = {"--root": "memory_root", "--state-dir": "state_dir", "--embed": "embed
 
 
 def _from_file(path: Path) -> tuple[dict[str, Any], bool]:
-    """Return the settings of a file and whether there is one. Relative paths in it start from its folder."""
+    """The settings of a file and whether there is one. Relative paths in it start from its folder."""
     try:
         document = tomllib.loads(path.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
@@ -253,7 +253,7 @@ def _flatten(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[st
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the environment sets; an empty variable counts as not set."""
+    """What the environment sets; an empty variable counts as not set."""
     return {
         setting.field: _read(setting, environ[setting.variable], setting.variable)
         for setting in _SETTINGS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem.events import WatcherMode
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.notes.parse import Status
     from vaultmem.notes.problems import Code
+
+Json: TypeAlias = dict[str, Any]
+"""One of these values as a JSON object: how it is printed, kept or sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from vaultmem import __main__ as program
 from vaultmem.cli import main as cli
 from vaultmem.engine.engine import Engine
 from vaultmem.files.lock import WriterLock
@@ -647,7 +648,7 @@ def test_before_init_every_command_says_that_there_is_no_vault_yet(bare):
 def test_a_person_at_a_terminal_is_told_that_nothing_is_the_answer(shell, monkeypatch):
     shell.note("a.md", "a")
     assert shell("recall", "zzz qqq").err.count("no hint") == 0
-    monkeypatch.setattr("vaultmem.cli.main._is_terminal", lambda: True)
+    monkeypatch.setattr("vaultmem.cli.output.is_terminal", lambda stream: True)
     assert "(no hint" in shell("recall", "zzz qqq").err and shell("recall", "zzz qqq").out == ""
     assert "no line of any memory" in shell("search", "zzzqqq").err
     assert "no hint" not in shell("recall", "zzz qqq", "--json").err
@@ -957,13 +958,14 @@ def read_terminal(descriptor: int) -> Iterator[bytes]:
             yield block
 
 
-def test_ctrl_c_ends_without_a_traceback(shell, monkeypatch):
+def test_ctrl_c_ends_without_a_traceback(shell, monkeypatch, capsys):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Engine, "sync", interrupt)
-    answer = shell("sync")
-    assert (answer.code, answer.out, answer.err) == (130, "", "")
+    monkeypatch.setattr(sys, "argv", ["vaultmem", "sync"])
+    assert program.main() == 130
+    assert capsys.readouterr() == ("", "")
 
 
 class Following:

@@ -19,6 +19,7 @@ import pytest
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
 from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.process import worker_or_words
 from vaultmem.hooks.usage import EventKind, SessionLog, Trigger
 from vaultmem.worker.client import WorkerClient
 
@@ -84,7 +85,7 @@ class Client:
             "cwd": str(self.transcript.parent),
             **fields,
         }
-        answer = answer_hook(self.config, "claude-code", json.dumps(data))
+        answer = answer_hook(self.config, "claude-code", json.dumps(data), worker_or_words(self.config))
         if not answer:
             return []
         context = json.loads(answer).get("hookSpecificOutput", {}).get("additionalContext", "")

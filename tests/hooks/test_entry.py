@@ -8,15 +8,14 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
-from vaultmem.hooks.entry import ask_worker, read_words
-from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.entry import ask_worker, places_and_client
+from vaultmem.hooks.turns import Turns
 from vaultmem.hooks.usage import SessionLog
 from vaultmem.worker.server import Worker
 
@@ -44,7 +43,7 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
 def worker(config: Config) -> Iterator[Worker]:
     with (
         Engine.open(config=config, hold=True) as engine,
-        Worker(engine, partial(answer_hook, config)) as worker,
+        Worker(engine, Turns(engine).answer_hook) as worker,
     ):
         engine.sync()
         yield worker
@@ -72,9 +71,9 @@ def hook(config: Config, data: bytes, *start: str) -> subprocess.CompletedProces
 
 PATIENT_HOOK = """
 import sys
-from vaultmem.hooks import entry
-entry.BUDGET_S = 50.0
-sys.exit(entry.hook(sys.argv[1:]))
+from vaultmem.hooks import budget, entry
+budget.PROCESS_S = 50.0
+sys.exit(entry.run_hook(sys.argv[1:]))
 """
 """A hook that a busy machine does not silence."""
 
@@ -90,6 +89,7 @@ def test_the_worker_answers_a_process_that_imports_next_to_nothing(config: Confi
     assert ours == {
         "vaultmem",
         "vaultmem.hooks",
+        "vaultmem.hooks.budget",
         "vaultmem.hooks.entry",
         "vaultmem.worker",
         "vaultmem.worker.address",
@@ -143,23 +143,24 @@ def test_what_it_cannot_be_sure_of_goes_the_long_way(
 def test_places_from_the_environment_are_understood(config: Config, worker: Worker) -> None:
     environ = {"MARCH_MEMORY_ROOT": str(config.root), "VAULTMEM_STATE_DIR": str(config.state_dir)}
     assert ask_worker("claude-code", {}, event(), environ)
-    assert ask_worker("emacs", {}, event(), environ) is None
+    assert ask_worker("emacs", {}, event(), environ) == b""
+    assert "there is no hook for 'emacs'" in (config.state_dir / "hook.log").read_text()
 
 
 def test_a_dead_worker_sends_it_the_long_way(config: Config, worker: Worker) -> None:
-    Path(worker.address.socket or "").unlink()
+    Path(worker.address.socket).unlink()
     assert ask_worker("claude-code", places(config), event(), {}) is None
 
 
 def test_a_worker_that_is_too_slow_is_silence(
     config: Config, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.hooks.entry.HOOK_TIMEOUT_S", 0.0001)
+    monkeypatch.setattr("vaultmem.hooks.budget.WORKER_S", 0.0001)
     assert ask_worker("claude-code", places(config), event(), {}) == b""
 
 
 def test_a_folder_that_others_can_reach_is_not_believed(config: Config, worker: Worker) -> None:
-    folder = Path(worker.address.socket or "").parent
+    folder = Path(worker.address.socket).parent
     folder.chmod(0o755)
     assert ask_worker("claude-code", places(config), event(), {}) is None
     folder.chmod(0o700)
@@ -167,26 +168,6 @@ def test_a_folder_that_others_can_reach_is_not_believed(config: Config, worker: 
 
 def test_words_are_read_in_any_order() -> None:
     expected = ({"--root": "/r", "--state-dir": "/s"}, "codex")
-    assert read_words(["codex", "--root", "/r", "--state-dir=/s"]) == expected
-    assert read_words(["--state-dir", "/s", "--json", "--root=/r", "codex"]) == expected
-    assert read_words([]) == ({}, "")
-
-
-def test_where_there_is_no_fork_the_long_way_answers_all_the_same(config: Config, tmp_path: Path) -> None:
-    code = "import os, sys; del os.fork; from vaultmem.hooks.entry import hook; sys.exit(hook(sys.argv[1:]))"
-    words = ["claude-code", *(f"{flag}={value}" for flag, value in places(config).items())]
-    profile = tmp_path / ".march" / "memory" / "profiles" / "agent.md"
-    profile.parent.mkdir(parents=True)
-    profile.write_text("Be brief.\n")
-    start = json.dumps({"hook_event_name": "SessionStart", "source": "startup"})
-    environ = {**os.environ, "HOME": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code, *words],
-        input=start,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=environ,
-        check=True,
-    )
-    assert "[agent_profile]" in json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert places_and_client(["codex", "--root", "/r", "--state-dir=/s"]) == expected
+    assert places_and_client(["--state-dir", "/s", "--json", "--root=/r", "codex"]) == expected
+    assert places_and_client([]) == ({}, "")

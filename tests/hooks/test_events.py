@@ -19,7 +19,9 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import ConfigError
-from vaultmem.hooks.events import LOG_LIMIT_BYTES, Deadline, answer_hook, log_failure, project_of
+from vaultmem.hooks.events import answer_hook, project_of
+from vaultmem.hooks.failures import LOG_LIMIT_BYTES, log_failure
+from vaultmem.hooks.process import Deadline
 from vaultmem.hooks.usage import SessionLog
 from vaultmem.recall.answer import Clue
 
@@ -61,7 +63,11 @@ def config(tmp_path: Path) -> Config:
     return Config(root, tmp_path / "state", profiles_dir=profiles)
 
 
-def hook(client: str, config: Config, event: object, ask: Any = None) -> Any:
+def nothing(query: str, **options: Any) -> Sequence[Clue]:
+    return ()
+
+
+def hook(client: str, config: Config, event: object, ask: Any = nothing) -> Any:
     text = event if isinstance(event, str) else json.dumps(event, ensure_ascii=False)
     answer = answer_hook(config, client, text.encode("utf-8", "surrogatepass"), ask)
     return json.loads(answer) if answer else None
@@ -193,7 +199,7 @@ def test_a_worktree_counts_as_its_main_repository(tmp_path: Path) -> None:
 
 PROCESS = """
 import os, sys, time
-from vaultmem.hooks import entry, events
+from vaultmem.hooks import entry, events, failures
 from vaultmem.config import Config
 state = sys.argv[1]
 def run(budget_s=5.0):
@@ -247,7 +253,7 @@ def load(**flags):
     raise ConfigError("config.toml: there is no setting `x`")
 Config.load = load
 from pathlib import Path
-events._fallback_folder = lambda: Path(state)
+failures._fallback_folder = lambda: Path(state)
 run()
 """
     done = process(tmp_path, code)
@@ -256,10 +262,9 @@ run()
 
 
 def test_an_unknown_client_is_silence(tmp_path: Path) -> None:
-    done = process(
-        tmp_path, "from pathlib import Path\nevents._fallback_folder = lambda: Path(state)\nCLIENT='x'\nrun()"
-    )
+    done = process(tmp_path, "CLIENT = 'x'\nrun()")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "there is no hook for 'x'; there are: claude-code, codex" in (tmp_path / "hook.log").read_text()
 
 
 def test_an_answer_is_never_cut_off_by_the_deadline(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_failing_engine_does_not_lose_the_run(tmp_path: Path) -> None:
 def test_a_hook_that_waits_too_long_for_its_session_gives_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.hooks.session.LOCK_WAIT_S", 0.05)
+    monkeypatch.setattr("vaultmem.hooks.budget.SESSION_S", 0.05)
     lock = WriterLock(tmp_path / "state" / "sessions" / "s1.lock")
     assert lock.try_acquire()
     with pytest.raises(EngineError, match="takes too long"):

@@ -19,7 +19,7 @@ from vaultmem.hooks.usage import (
     Trigger,
     UsageEvent,
     event_line,
-    read_event,
+    read_usage_event,
     session_name,
     session_tail,
     turn_key,
@@ -63,13 +63,13 @@ def test_what_is_written_is_read_back(
     rounded = None if score is None else round(score, 4)
     key = None if key is None else key.encode("utf-8", "replace").decode()
     written = UsageEvent(kind, clean, AT, run, id=key, score=rounded)
-    assert read_event(event_line(written)) == written
+    assert read_usage_event(event_line(written)) == written
 
 
 @settings(deadline=None)
 @given(st.binary())
 def test_any_damaged_line_is_skipped(line: bytes) -> None:
-    assert read_event(line) is None or line.strip().startswith(b"{")
+    assert read_usage_event(line) is None or line.strip().startswith(b"{")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_any_damaged_line_is_skipped(line: bytes) -> None:
     ],
 )
 def test_foreign_lines_are_skipped(line: bytes) -> None:
-    assert read_event(line) is None
+    assert read_usage_event(line) is None
 
 
 def test_recent_runs_are_read_back_from_the_file(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.hooks.entry import read_words
-from vaultmem.install.integrate import BACKUP_SUFFIX, HOOK_EVENTS, run_integrate
+from vaultmem.hooks.entry import places_and_client
+from vaultmem.install.integrate import BACKUP_SUFFIX, run_integrate
+from vaultmem.install.invocation import HOOK_EVENTS
 
 SETTINGS = """{
     "model": "opus",
@@ -284,7 +285,7 @@ def test_a_projects_files_and_environment_cannot_redirect_what_was_integrated(
         (project / name).write_text('memory_root = "/evil"\n[embedding]\nengine = "sentence-transformers"\n')
     monkeypatch.chdir(project)
     words = shlex.split(commands(settings, "UserPromptSubmit")[0])
-    named, client = read_words(words[words.index("hook") + 1 :])
+    named, client = places_and_client(words[words.index("hook") + 1 :])
     environ = {"MARCH_MEMORY_ROOT": "/evil", "VAULTMEM_STATE_DIR": "/evil", "HOME": str(home)}
     loaded = Config.load(root=named["--root"], state_dir=named["--state-dir"], environ=environ)
     assert (client, loaded.root, loaded.state_dir) == ("claude-code", config.root, config.state_dir)

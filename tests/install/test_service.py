@@ -97,7 +97,7 @@ def test_macos_gets_an_agent(config: Config, tmp_path: Path) -> None:
 
 def test_other_systems_are_told_what_to_start(config: Config, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as failure:
-        run("install", config, tmp_path, platform="win32")
+        run("install", config, tmp_path, platform="freebsd14")
     assert "watch" in failure.value.advice
 
 

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
-from vaultmem.hooks.events import answer_hook
+from vaultmem.hooks.turns import Turns
 from vaultmem.hooks.usage import SessionLog
 from vaultmem.notes.parse import Status
 from vaultmem.recall.answer import Candidate, Clue, Hint, Mode, Recall
@@ -28,7 +27,7 @@ from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchRes
 from vaultmem.worker import client as worker_client
 from vaultmem.worker import protocol as wire
 from vaultmem.worker import server as worker
-from vaultmem.worker.address import address_name
+from vaultmem.worker.address import Address, address_name, find_address, write_address
 from vaultmem.worker.client import WorkerClient
 from vaultmem.worker.server import Worker
 
@@ -102,7 +101,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 
 def serving(engine: FakeEngine) -> Worker:
-    return Worker(engine, partial(answer_hook, engine.config))  # type: ignore[arg-type]
+    return Worker(engine, Turns(engine).answer_hook)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -166,8 +165,8 @@ def test_without_a_worker_there_is_no_client(engine: FakeEngine) -> None:
 def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
     root, folder = str(engine.config.root), worker.runtime_folder()
     state = str(engine.config.state_dir)
-    wire.write_address(folder, wire.Address(1, root, state, socket="/tmp/vmt-nobody.sock"))
-    assert wire.read_address(root) is not None
+    write_address(folder, Address(1, root, state, True, "/tmp/vmt-nobody.sock"))
+    assert find_address(root) is not None
     assert WorkerClient.connect(engine.config) is None
     Path(folder, address_name(root)).write_bytes(b"\xff{")
     assert WorkerClient.connect(engine.config) is None
@@ -182,10 +181,7 @@ def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
         {"socket": "/tmp/" + "x" * 300},
         {"socket": None},
         {"socket": ""},
-        {"socket": None, "port": "80"},
-        {"socket": None, "port": 70_000},
-        {"socket": None, "port": 0, "token": "t"},
-        {"socket": None, "port": 1, "token": 5},
+        {"pid": True},
         {"pid": "1"},
         {"state_dir": 5},
         {"is_default_state_dir": "yes"},
@@ -195,7 +191,7 @@ def test_a_dead_workers_address_is_no_client(engine: FakeEngine) -> None:
 )
 def test_a_wrong_address_is_no_client(engine: FakeEngine, wrong: dict[str, Any]) -> None:
     root, folder = str(engine.config.root), worker.runtime_folder()
-    right = wire.plain(wire.Address(1, root, str(engine.config.state_dir), socket="/tmp/vmt-nobody.sock"))
+    right = Address(1, root, str(engine.config.state_dir), True, "/tmp/vmt-nobody.sock")._asdict()
     Path(folder, address_name(root)).write_bytes(wire.encode({**right, **wrong}))
     assert WorkerClient.connect(engine.config) is None
     with serving(engine):
@@ -231,10 +227,10 @@ def test_a_warm_up_that_fails_is_in_the_log_and_the_worker_lives_on(
 
 def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
     with serving(engine) as served:
-        path = Path(served.address.socket or "")
+        path = Path(served.address.socket)
         assert path.exists()
     assert not path.exists()
-    assert wire.read_address(str(engine.config.root)) is None
+    assert find_address(str(engine.config.root)) is None
 
 
 def test_closing_does_not_take_a_successors_address(
@@ -243,8 +239,8 @@ def test_closing_does_not_take_a_successors_address(
     monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
     with serving(engine):
         root = str(engine.config.root)
-        wire.write_address(worker.runtime_folder(), wire.Address(99999, root, "s", socket="/tmp/x"))
-    address = wire.read_address(root)
+        write_address(worker.runtime_folder(), Address(99999, root, "s", True, "/tmp/x"))
+    address = find_address(root)
     assert address is not None and address.pid == 99999
 
 
@@ -269,14 +265,14 @@ def test_a_worker_whose_files_were_cleaned_away_can_be_found_again(
 ) -> None:
     monkeypatch.setattr(worker, "LOOK_EVERY_S", 0.02)
     with serving(engine) as served:
-        path = Path(served.address.socket or "")
+        path = Path(served.address.socket)
         clean(path, path.parent / address_name(served.address.root))
         deadline = time.monotonic() + 5
         while (found := WorkerClient.connect(engine.config)) is None and time.monotonic() < deadline:
             time.sleep(0.01)
         assert found is not None and found.recall("q") == RECALL
-        path = Path(served.address.socket or "")
-    assert not path.exists() and wire.read_address(str(engine.config.root)) is None
+        path = Path(served.address.socket)
+    assert not path.exists() and find_address(str(engine.config.root)) is None
 
 
 def test_a_worker_leaves_the_address_to_a_later_one_that_lives_and_takes_a_dead_ones(
@@ -291,18 +287,18 @@ def test_a_worker_leaves_the_address_to_a_later_one_that_lives_and_takes_a_dead_
     ):  # type: ignore[arg-type]
         listener.bind(later)
         listener.listen()
-        wire.write_address(folder, wire.Address(1, root, "other", socket=later))
+        write_address(folder, Address(1, root, "other", True, later))
         served._stay_reachable()
-        found = wire.read_address(root)
+        found = find_address(root)
         assert found is not None and found.pid == 1
         listener.close()
         served._stay_reachable()
-        assert wire.read_address(root) == served.address
+        assert find_address(root) == served.address
 
 
 def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:
     with serving(engine) as served:
-        path = Path(served.address.socket or "")
+        path = Path(served.address.socket)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
         assert len(os.fsencode(path)) < 100
@@ -329,7 +325,7 @@ def test_a_peer_of_another_user_is_turned_away(engine: FakeEngine, monkeypatch: 
 def raw(served: Worker, data: bytes) -> bytes:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(5)
-        connection.connect(served.address.socket or "")
+        connection.connect(served.address.socket)
         connection.sendall(data)
         connection.shutdown(socket.SHUT_WR)
         return connection.makefile("rb").read()
@@ -368,7 +364,7 @@ def test_an_endless_line_ends_its_connection_only(
     with serving(engine) as served:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(5)
-            connection.connect(served.address.socket or "")
+            connection.connect(served.address.socket)
             with pytest.raises(OSError):
                 while True:
                     connection.sendall(b"x" * 10_000)
@@ -400,16 +396,6 @@ def test_twenty_clients_at_once_are_all_answered(engine: FakeEngine) -> None:
     assert answers == [RECALL] * 20
 
 
-def test_without_unix_sockets_a_token_is_needed(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "HAS_UNIX_SOCKETS", False)
-    with serving(engine) as served:
-        found = WorkerClient.connect(engine.config)
-        assert found is not None and found.recall("q") == RECALL
-        thief = WorkerClient(wire.Address(1, "r", "s", port=served.address.port, token="guess"))
-        with pytest.raises(EngineError, match="token"):
-            thief.recall("q")
-
-
 def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: FakeEngine) -> None:
     engine.config.root.mkdir()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
@@ -421,7 +407,7 @@ def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: Fa
 def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
     client: WorkerClient, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.worker.server.HOOK_TIMEOUT_S", -1.0)
+    monkeypatch.setattr("vaultmem.hooks.budget.WORKER_S", -1.0)
     engine.config.root.mkdir()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""

@@ -1,4 +1,4 @@
-"""Prompts at once: everything for who gets a turn, words for who would wait too long."""
+"""Prompts at once: everything for one that gets a turn, words for one that would wait too long."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import EngineError
+from vaultmem.hooks.turns import Turns
 from vaultmem.recall.answer import Mode, Recall
-from vaultmem.worker.turns import Turns
 
 
 class FakeEngine:
@@ -40,7 +40,7 @@ def test_a_prompt_alone_gets_everything() -> None:
 
 
 def test_a_prompt_that_waits_too_long_is_answered_by_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("vaultmem.worker.turns.PATIENCE_S", 0.01)
+    monkeypatch.setattr("vaultmem.hooks.budget.TURN_S", 0.01)
     warm, words = FakeEngine(Mode.HYBRID), FakeEngine(Mode.LEXICAL)
     opened: list[Config] = []
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
-from typing import Any
 
-from vaultmem.cli import main as cli
-
-Words = argparse.ArgumentParser
-Options = argparse.Namespace
+from vaultmem.cli.input import Command, Options, Words, config_of
+from vaultmem.cli.output import gathered
+from vaultmem.clients import GENERIC, Client
 
 
 def mcp(options: Options) -> int:
     """The MCP server, until its client goes away."""
     from vaultmem.mcp_server.server import run_mcp
 
-    return run_mcp(cli.config_of(options), http_port=options.http)
+    return run_mcp(config_of(options), http_port=options.http)
 
 
 def _mcp_words(words: Words) -> None:
@@ -38,28 +35,28 @@ def _port(text: str) -> int:
 
 def hook(options: Options) -> int:
     """One hook event, with flags before the command; without, `__main__` takes the shortcut."""
-    from vaultmem.hooks.entry import hook as answer
+    from vaultmem.hooks.entry import run_hook
 
     places = {"--root": options.root, "--state-dir": options.state_dir}
-    return answer([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
+    return run_hook([options.client, *(f"{flag}={value}" for flag, value in places.items() if value)])
 
 
 def _hook_words(words: Words) -> None:
-    words.add_argument("client", metavar="CLIENT", help="claude-code or codex")
+    words.add_argument("client", metavar="CLIENT", help=" or ".join(Client))
 
 
 def integrate(options: Options) -> int:
     """Write, print or take out a client's configuration."""
     from vaultmem.install.integrate import run_integrate
 
-    with cli.gathered() as said:
+    with gathered() as said:
         return run_integrate(
-            options.client, cli.config_of(options), said, remove=options.remove, dry_run=options.dry_run
+            options.client, config_of(options), said, remove=options.remove, dry_run=options.dry_run
         )
 
 
 def _integrate_words(words: Words) -> None:
-    words.add_argument("client", choices=("claude-code", "codex", "generic"), help="generic prints only")
+    words.add_argument("client", choices=(*map(str, Client), GENERIC), help="generic prints only")
     words.add_argument("--remove", action="store_true", help="take out what was written")
     words.add_argument("--dry-run", action="store_true", help="print the differences, write nothing")
 
@@ -68,8 +65,8 @@ def service(options: Options) -> int:
     """The worker as a service of the user."""
     from vaultmem.install.service import run_service
 
-    with cli.gathered() as said:
-        return run_service(options.action, cli.config_of(options), said, dry_run=options.dry_run)
+    with gathered() as said:
+        return run_service(options.action, config_of(options), said, dry_run=options.dry_run)
 
 
 def _service_words(words: Words) -> None:
@@ -81,15 +78,16 @@ def profile(options: Options) -> int:
     """Both profiles, made from a template where they are missing."""
     from vaultmem.hooks.profiles import run_profile
 
-    with cli.gathered() as said:
-        return run_profile(cli.config_of(options), said, sys.stderr, as_json=options.json)
+    with gathered() as said:
+        return run_profile(config_of(options), said, sys.stderr, as_json=options.json)
 
 
-AGENT_COMMANDS: dict[str, tuple[str, Callable[[Options], int], Callable[[Words], Any]]] = {
-    "mcp": ("the tools for agents, over MCP (stdio, or HTTP on this machine)", mcp, _mcp_words),
-    "hook": ("answer one hook event of an agent's client (JSON on stdin)", hook, _hook_words),
-    "integrate": ("connect an agent's client: claude-code, codex, generic", integrate, _integrate_words),
-    "service": ("run the worker at login: install, uninstall, status", service, _service_words),
-    "profile": ("show the profiles that agents read at a session's start", profile, lambda words: None),
+AGENT_COMMANDS: dict[str, Command] = {
+    "mcp": Command("the tools for agents, over MCP (stdio, or HTTP on this machine)", mcp, _mcp_words),
+    "hook": Command("answer one hook event of an agent's client (JSON on stdin)", hook, _hook_words),
+    "integrate": Command(
+        "connect an agent's client: claude-code, codex, generic", integrate, _integrate_words
+    ),
+    "service": Command("run the worker at login: install, uninstall, status", service, _service_words),
+    "profile": Command("show the profiles that agents read at a session's start", profile),
 }
-"""Name → its line in the help, what it does, the words it takes."""

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import signal
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
-from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from vaultmem.cli import main as cli
 from vaultmem.cli.agent_commands import AGENT_COMMANDS
 from vaultmem.cli.edit_commands import EDIT_COMMANDS
 from vaultmem.cli.eval_command import EVAL_COMMANDS
-from vaultmem.cli.main import Command
+from vaultmem.cli.input import Command, Options, Words, config_of, open_engine, read_question, share
+from vaultmem.cli.output import (
+    CANNOT_WORK,
+    DONE,
+    NO,
+    answer,
+    answer_json,
+    complain,
+    is_terminal,
+    mute,
+    narrate,
+    reassure,
+)
 from vaultmem.errors import ConflictError, EngineError, UsageError
 
 if TYPE_CHECKING:
@@ -29,28 +36,25 @@ if TYPE_CHECKING:
 WRITER_LOOKED_FOR_S = 1.0
 """How often a watcher beside another one looks whether it has become the writer, and so the one to ask."""
 
-Words = argparse.ArgumentParser
-Options = argparse.Namespace
-
 
 # --- the caches
 
 
 def sync(options: Options) -> int:
     """One pass to completion."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
     from vaultmem.cli.progress import ProgressLine
 
-    with cli.open_engine(options) as engine, ProgressLine(sys.stderr) as line:
+    with open_engine(options) as engine, ProgressLine(sys.stderr) as line:
         report = engine.sync(embed=not options.no_embed, full=options.full, progress=line.show)
     _tell_without_vectors(options, engine.embedder is None and not options.no_embed, engine.chosen.reason)
-    cli.answer_json(render.sync_json(report)) if options.json else cli.answer(render.sync_text(report))
-    return cli.DONE
+    answer_json(render_json.sync_json(report)) if options.json else answer(render_text.sync_text(report))
+    return DONE
 
 
 def _tell_without_vectors(options: Options, is_so: bool, reason: str) -> None:
     if is_so and not options.json:
-        cli.narrate(f"no vectors: {reason}")
+        narrate(f"no vectors: {reason}")
 
 
 def _sync_words(words: Words) -> None:
@@ -60,37 +64,38 @@ def _sync_words(words: Words) -> None:
 
 def reindex(options: Options) -> int:
     """Build both stores again beside the live ones."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
     from vaultmem.cli.progress import ProgressLine
 
-    with cli.open_engine(options) as engine, ProgressLine(sys.stderr) as line:
+    with open_engine(options) as engine, ProgressLine(sys.stderr) as line:
         report = engine.reindex(progress=line.show)
-    cli.answer_json(render.sync_json(report)) if options.json else cli.answer(render.sync_text(report))
-    return cli.DONE
+    answer_json(render_json.sync_json(report)) if options.json else answer(render_text.sync_text(report))
+    return DONE
 
 
 def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
-    from vaultmem.hooks.events import answer_hook
+    from vaultmem.hooks.turns import Turns
     from vaultmem.worker.server import Worker
 
     ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    with cli.open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
+    with open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
         engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
         if not options.json:
             role = "" if engine.is_writer else f" (beside process {engine.access.writer_pid}, which writes)"
-            cli.narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
+            narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
         engine.follow()
         is_serving = False
         while not ended.wait(0.0 if engine.is_writer and not is_serving else WRITER_LOOKED_FOR_S):
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
-                serving.enter_context(Worker(engine, partial(answer_hook, engine.config)))
+                turns = serving.enter_context(contextlib.closing(Turns(engine)))
+                serving.enter_context(Worker(engine, turns.answer_hook))
                 is_serving = True
     if lost:
         raise lost[0]
-    return cli.DONE
+    return DONE
 
 
 def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event], None]:
@@ -98,7 +103,7 @@ def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event
         try:
             _print_event(event)
         except BrokenPipeError:
-            cli.mute(sys.stdout)
+            mute(sys.stdout)
             ended.set()
         except EngineError as error:  # kept for the end: the hub of events takes no exception
             lost.append(error)
@@ -108,13 +113,9 @@ def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event
 
 
 def _print_event(event: Event) -> None:
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli.render_json import event_json
 
-    fields = asdict(event)
-    document: dict[str, Any] = {"event": type(event).__name__}
-    for key, value in fields.items():
-        document[key] = render.moment(value) if isinstance(value, datetime) else value
-    cli.answer(json.dumps(document, ensure_ascii=False, default=str))
+    answer(json.dumps(event_json(event), ensure_ascii=False, default=str))
 
 
 def _narrate_event(event: Event) -> None:
@@ -122,29 +123,29 @@ def _narrate_event(event: Event) -> None:
 
     text = told(event)
     if text:
-        cli.narrate(text)
+        narrate(text)
 
 
 def status(options: Options) -> int:
     """What the caches hold and who writes."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
 
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         found = engine.status()
-    cli.answer_json(render.status_json(found)) if options.json else cli.answer(render.status_text(found))
-    return cli.CANNOT_WORK if found.state == "root_missing" else cli.DONE
+    answer_json(render_json.status_json(found)) if options.json else answer(render_text.status_text(found))
+    return CANNOT_WORK if found.state == "root_missing" else DONE
 
 
 def doctor(options: Options) -> int:
     """The notes' health and the caches' integrity."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
 
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         report = engine.doctor(repair=options.repair)
-    cli.answer_json(render.doctor_json(report)) if options.json else cli.answer(render.doctor_text(report))
+    answer_json(render_json.doctor_json(report)) if options.json else answer(render_text.doctor_text(report))
     if not report.caches_agree:
-        return cli.CANNOT_WORK
-    return cli.DONE if report.healthy else cli.NO
+        return CANNOT_WORK
+    return DONE if report.healthy else NO
 
 
 def init(options: Options) -> int:
@@ -153,15 +154,15 @@ def init(options: Options) -> int:
 
     made = set_up(vault=options.vault, root=options.root)
     if options.json:
-        cli.answer_json({"root": str(made.root), "config": str(made.config), "created": list(made.created)})
+        answer_json({"root": str(made.root), "config": str(made.config), "created": list(made.created)})
     else:
-        cli.answer(f"memory root  {made.root}\nsettings     {made.config}")
-        cli.narrate(f"made: {', '.join(made.created)}" if made.created else "everything was there already")
+        answer(f"memory root  {made.root}\nsettings     {made.config}")
+        narrate(f"made: {', '.join(made.created)}" if made.created else "everything was there already")
         if made.replaced:
-            cli.narrate(f"before, the memory root was {made.replaced}; its notes are still there")
+            narrate(f"before, the memory root was {made.replaced}; its notes are still there")
         if not made.is_in_vault:
-            cli.narrate("no Obsidian vault was found: choose yours with `vaultmem init --vault DIR`")
-    return cli.DONE
+            narrate("no Obsidian vault was found: choose yours with `vaultmem init --vault DIR`")
+    return DONE
 
 
 # --- asking
@@ -169,10 +170,10 @@ def init(options: Options) -> int:
 
 def notes(options: Options) -> int:
     """The catalog for people."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
     from vaultmem.notes.tags import normalise_tag
 
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         found = engine.notes()
     tag = normalise_tag(options.tag) if options.tag else None
     chosen = [
@@ -184,10 +185,10 @@ def notes(options: Options) -> int:
         and (options.code is None or options.code in note.diagnostics)
     ]
     if options.json:
-        cli.answer_json([render.note_json(note) for note in chosen])
+        answer_json([render_json.note_json(note) for note in chosen])
     else:
-        cli.answer(render.notes_text(chosen))
-    return cli.DONE
+        answer(render_text.notes_text(chosen))
+    return DONE
 
 
 def _notes_words(words: Words) -> None:
@@ -203,10 +204,10 @@ def _notes_words(words: Words) -> None:
 
 def recall(options: Options) -> int:
     """The hints a query would get."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
 
-    query = cli.read_question() if options.query == "-" else options.query
-    config = cli.config_of(options)
+    query = read_question() if options.query == "-" else options.query
+    config = config_of(options)
     found = _asked(
         options,
         lambda memories: memories.recall(
@@ -217,53 +218,53 @@ def recall(options: Options) -> int:
         ),
     )
     if found.trouble and not options.json:
-        cli.narrate(f"recall uses words alone: {found.trouble}")
+        narrate(f"recall uses words alone: {found.trouble}")
     if options.json:
-        cli.answer_json(render.recall_json(found, explain=options.explain))
+        answer_json(render_json.recall_json(found, explain=options.explain))
     else:
-        cli.answer(render.recall_text(found, explain=options.explain, width=config.description_width))
+        answer(render_text.recall_text(found, explain=options.explain, width=config.description_width))
         if not found.hints:
-            cli.reassure("no hint: nothing in the vault is worth a line here")
-    return cli.DONE
+            reassure("no hint: nothing in the vault is worth a line here")
+    return DONE
 
 
 def _asked(options: Options, ask: Callable[[Memories], Recall]) -> Recall:
     """The answer of a worker that is there anyway, else of an engine of one's own."""
     from vaultmem.worker.client import WorkerClient
 
-    client = None if options.engine else WorkerClient.connect(cli.config_of(options))
+    client = None if options.engine else WorkerClient.connect(config_of(options))
     if client is not None:
         with contextlib.suppress(OSError):  # it died while it was asked, or is too slow
             return ask(client)
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         return ask(engine)
 
 
 def _recall_words(words: Words) -> None:
     words.add_argument("query", metavar="QUERY", help="the prompt; - reads it from stdin")
     words.add_argument("--limit", type=int, help="at most so many hints (default 3)")
-    words.add_argument("--min-score", type=cli.share, help="hint from this score upward (default 0.5)")
+    words.add_argument("--min-score", type=share, help="hint from this score upward (default 0.5)")
     words.add_argument("--project", metavar="P", help="favour memories tagged project/P a little")
     words.add_argument("--explain", action="store_true", help="every candidate, with the parts of its score")
 
 
 def search(options: Options) -> int:
     """ripgrep over the notes as they are now."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json, render_text
 
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         found = engine.search(
             options.pattern, limit=options.limit, fixed=options.fixed, include_all=options.all
         )
     for warning in found.warnings:
-        cli.narrate(f"vaultmem: {warning}")
+        narrate(f"vaultmem: {warning}")
     if options.json:
-        cli.answer_json([render.match_json(match) for match in found.matches])
+        answer_json([render_json.match_json(match) for match in found.matches])
     else:
-        cli.answer(render.matches_text(found.matches))
+        answer(render_text.matches_text(found.matches))
         if not found.matches:
-            cli.reassure("no line of any memory matches")
-    return cli.DONE if found.matches else cli.NO
+            reassure("no line of any memory matches")
+    return DONE if found.matches else NO
 
 
 def _search_words(words: Words) -> None:
@@ -275,22 +276,22 @@ def _search_words(words: Words) -> None:
 
 def open_note(options: Options) -> int:
     """A note's Markdown, whole."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json
     from vaultmem.recall.hints import by_shown_id
 
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         try:
             memory = by_shown_id(engine.open_memory, options.id)
         except ConflictError as error:
             if options.json:
-                cli.answer_json(render.copies_json(engine.copies(options.id)))
-            cli.complain(error)
+                answer_json(render_json.copies_json(engine.copies(options.id)))
+            complain(error)
             return error.exit_code
     if options.json:
-        cli.answer_json(render.memory_json(memory))
+        answer_json(render_json.memory_json(memory))
     else:
-        cli.answer(memory.text, end="")
-    return cli.DONE
+        answer(memory.text, end="")
+    return DONE
 
 
 # --- looking
@@ -298,13 +299,13 @@ def open_note(options: Options) -> int:
 
 def tui(options: Options) -> int:
     """The dashboard."""
-    if not (cli.is_terminal(sys.stdout) and cli.is_terminal(sys.stdin)):
+    if not (is_terminal(sys.stdout) and is_terminal(sys.stdin)):
         raise UsageError(
             "the dashboard needs a terminal", advice="`vaultmem status` and `doctor` print text."
         )
     from tui.app import run
 
-    return run(cli.config_of(options), read_only=options.read_only)
+    return run(config_of(options), read_only=options.read_only)
 
 
 COMMANDS: dict[str, Command] = {
@@ -335,4 +336,5 @@ COMMANDS: dict[str, Command] = {
     ),
     **EDIT_COMMANDS,
     **EVAL_COMMANDS,
-} | {name: Command(*parts) for name, parts in AGENT_COMMANDS.items()}
+    **AGENT_COMMANDS,
+}

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 from pathlib import Path
 from typing import Any
 
-from vaultmem.cli import main as cli
-from vaultmem.cli.main import Command
+from vaultmem.cli.input import Command, Options, Words, open_engine, read_text
+from vaultmem.cli.output import DONE, answer, answer_json, narrate
 from vaultmem.errors import UsageError
-
-Words = argparse.ArgumentParser
-Options = argparse.Namespace
 
 
 def save(options: Options) -> int:
     """A new memory, or new fields of an old one."""
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json
 
-    body = cli.read_text() if options.body == "-" else options.body
-    with cli.open_engine(options) as engine:
+    body = read_text() if options.body == "-" else options.body
+    with open_engine(options) as engine:
         saved = engine.save(
             id=options.id,
             name=options.name,
@@ -30,13 +26,13 @@ def save(options: Options) -> int:
             dry_run=options.dry_run,
         )
     if options.json:
-        cli.answer_json(render.saved_json(saved))
+        answer_json(render_json.saved_json(saved))
     else:
-        cli.answer(f"{saved.memory.id} | {saved.memory.path}\n{saved.diff}".rstrip("\n"))
+        answer(f"{saved.memory.id} | {saved.memory.path}\n{saved.diff}".rstrip("\n"))
         _say_dry(options)
         if saved.similar:
-            cli.narrate(f"says nearly the same as: {', '.join(saved.similar)}")
-    return cli.DONE
+            narrate(f"says nearly the same as: {', '.join(saved.similar)}")
+    return DONE
 
 
 def _save_words(words: Words) -> None:
@@ -54,7 +50,7 @@ def tag(options: Options) -> int:
     """Edit the tags entry and nothing else."""
     if options.add is None and options.remove is None and options.set is None:
         raise UsageError("nothing to do", advice="Give --add, --remove or --set with one or more tags.")
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         edited = engine.edit_tags(
             options.id,
             add=options.add or (),
@@ -87,7 +83,7 @@ def _status_command(name: str) -> Command:
         from vaultmem.notes.parse import Status
 
         wanted = Status.DEPRECATED if name == "deprecate" else Status.ACTIVE
-        with cli.open_engine(options) as engine:
+        with open_engine(options) as engine:
             edited = engine.set_status(
                 options.id, wanted, path=_path(options, engine.config.root), dry_run=options.dry_run
             )
@@ -103,7 +99,7 @@ def _status_command(name: str) -> Command:
 
 def adopt(options: Options) -> int:
     """Give a note without an id, or a conflicting copy, a fresh one."""
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         options.path = options.note
         path = _path(options, engine.config.root) or options.note
         edited = engine.adopt(path, dry_run=options.dry_run)
@@ -128,21 +124,21 @@ def _path(options: Options, root: Path) -> str | None:
 
 
 def _show_edit(options: Options, edited: Any) -> int:
-    from vaultmem.cli import render_text as render
+    from vaultmem.cli import render_json
 
     if options.json:
-        cli.answer_json(render.edited_json(edited))
+        answer_json(render_json.edited_json(edited))
     else:
-        cli.answer(edited.diff.rstrip("\n"))
+        answer(edited.diff.rstrip("\n"))
         if not edited.changed:
-            cli.narrate(f"{edited.path} is already so")
+            narrate(f"{edited.path} is already so")
         _say_dry(options)
-    return cli.DONE
+    return DONE
 
 
 def _say_dry(options: Options) -> None:
     if options.dry_run:
-        cli.narrate("dry run: nothing was written")
+        narrate("dry run: nothing was written")
 
 
 EDIT_COMMANDS: dict[str, Command] = {

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmem.cli import main as cli
-from vaultmem.cli.main import Command
+from vaultmem.cli.input import Command, Options, Words, open_engine, share
+from vaultmem.cli.output import DONE, NO, answer, answer_json, narrate
 from vaultmem.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
     from vaultmem.evaluation.measure import Evaluation
-    from vaultmem.evaluation.record import Json
+    from vaultmem.views import Json
 
-Words = argparse.ArgumentParser
-Options = argparse.Namespace
 
 PROPOSED_FILE = "golden.jsonl"
 
@@ -42,10 +39,10 @@ def evaluate(options: Options) -> int:
         save_histogram(evaluation, Path(options.plot))
     document = evaluation_json(evaluation)
     if options.json:
-        cli.answer_json(document)
+        answer_json(document)
     else:
         _print(evaluation, before, document)
-    return cli.DONE if evaluation.passes else cli.NO
+    return DONE if evaluation.passes else NO
 
 
 def _measured(options: Options) -> Evaluation:
@@ -56,11 +53,11 @@ def _measured(options: Options) -> Evaluation:
 
     golden = read_golden(Path(options.golden))
     metrics_library()  # where it is missing, nothing else needs saying
-    with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
+    with open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
         config = engine.config
         pending = engine.status().dense.pending
         if pending:
-            cli.narrate(
+            narrate(
                 f"{pending} notes wait for vectors and are found by words alone: run `vaultmem sync` first"
             )
         min_score = config.min_score if options.min_score is None else options.min_score
@@ -72,10 +69,10 @@ def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
     from vaultmem.evaluation.report import comparison_lines, report_lines
 
     for line in report_lines(evaluation):
-        cli.answer(line or " ")
+        answer(line or " ")
     if before is not None:
         for line in comparison_lines(compare_runs(before, after)):
-            cli.answer(line or " ")
+            answer(line or " ")
 
 
 def _propose(options: Options, file: Path) -> int:
@@ -85,7 +82,7 @@ def _propose(options: Options, file: Path) -> int:
         raise RefusedError(
             f"{file} is there already", advice="Name another file: vaultmem eval --from-vault FILE"
         )
-    with cli.open_engine(options) as engine:
+    with open_engine(options) as engine:
         golden = propose_golden(engine)
     try:
         file.write_text(golden.to_lines(), encoding="utf-8")
@@ -93,11 +90,11 @@ def _propose(options: Options, file: Path) -> int:
         raise RefusedError(f"cannot write {file}: {error.strerror}") from None
     counts = {"file": str(file), "queries": len(golden.queries), "unreviewed": golden.unreviewed}
     if options.json:
-        cli.answer_json(counts)
+        answer_json(counts)
     else:
-        cli.answer(f"{file}: {len(golden.queries)} queries, none of them reviewed")
-        cli.narrate('Read it, correct what is wrong, and delete `"reviewed": false` where a query is right.')
-    return cli.DONE
+        answer(f"{file}: {len(golden.queries)} queries, none of them reviewed")
+        narrate('Read it, correct what is wrong, and delete `"reviewed": false` where a query is right.')
+    return DONE
 
 
 def _words(words: Words) -> None:
@@ -108,9 +105,7 @@ def _words(words: Words) -> None:
     words.add_argument("--plot", metavar="FILE.svg", help="draw the scores of hits and strangers")
     words.add_argument("--save", metavar="FILE", help="keep this run")
     words.add_argument("--compare", metavar="FILE", help="show what changed since a kept run")
-    words.add_argument(
-        "--min-score", type=cli.share, metavar="S", help="measure as if this were the threshold"
-    )
+    words.add_argument("--min-score", type=share, metavar="S", help="measure as if this were the threshold")
 
 
 EVAL_COMMANDS: dict[str, Command] = {"eval": Command("measure recall on a golden set", evaluate, _words)}

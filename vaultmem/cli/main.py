@@ -8,32 +8,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
 import itertools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from vaultmem.errors import EngineError, UsageError, VaultmemError
-
-if TYPE_CHECKING:
-    from vaultmem.config import Config
-    from vaultmem.engine.engine import Engine
-
-DONE, NO, WRONG_USAGE, CANNOT_WORK = 0, 1, 2, 3
-INTERRUPTED = 130
-
-
-@dataclass(frozen=True, slots=True)
-class Command:
-    """What `vaultmem NAME` does, in a line; the function that does it; the words it takes."""
-
-    summary: str
-    run: Callable[[argparse.Namespace], int]
-    words: Callable[[argparse.ArgumentParser], Any] = lambda words: None
+from vaultmem.cli.commands import COMMANDS
+from vaultmem.cli.output import DONE, answer, answering, complain, mute
+from vaultmem.errors import UsageError, VaultmemError
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -50,8 +34,6 @@ def run(arguments: Sequence[str]) -> int:
         if options.debug:
             raise
         return _fail(error, as_json=options.json or _asks_for_json(arguments))
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         mute(sys.stdout)
         return DONE
@@ -91,79 +73,6 @@ def _finish() -> None:
     """What was printed and not yet written goes out now, while it can still be said that it does not."""
     with answering():
         sys.stdout.flush()
-
-
-@contextlib.contextmanager
-def answering() -> Iterator[None]:
-    """Around what writes to stdout. Raises EngineError when the answer cannot be written."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        mute(sys.stdout)
-        raise EngineError(
-            f"cannot write the answer: {(error.strerror or str(error)).lower()}",
-            advice="Give the command a stdout that takes it: a file with room, a pipe or a terminal.",
-        ) from None
-
-
-def mute(stream: TextIO) -> None:
-    """Nobody takes what is written here; what is still buffered has nowhere to go."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
-
-
-def complain(error: VaultmemError) -> None:
-    """One or two lines on stderr: what is wrong and where, then what to do."""
-    from vaultmem.text.shown import harmless
-
-    narrate(f"vaultmem: {harmless(str(error))}")
-    if error.advice:
-        narrate(f"  {harmless(error.advice)}")
-
-
-def reassure(text: str) -> None:
-    """Say to a person at a terminal that an empty answer is the answer."""
-    if _is_terminal():
-        narrate(f"({text})")
-
-
-def _is_terminal() -> bool:
-    return sys.stderr.isatty()
-
-
-def narrate(text: str) -> None:
-    """A line for people, on stderr. Where it cannot be written, the answer is worth more than the remark."""
-    try:
-        print(text, file=sys.stderr, flush=True)
-    except OSError:
-        mute(sys.stderr)
-
-
-def answer(text: str, *, end: str = "\n") -> None:
-    """Data, on stdout; nothing at all for an empty text. Raises EngineError when it cannot be written."""
-    if text:
-        with answering():
-            print(text, end=end, flush=True)
-
-
-@contextlib.contextmanager
-def gathered() -> Iterator[TextIO]:
-    """A stream for whoever prints by themselves; what they printed is the answer, however they end."""
-    text = io.StringIO()
-    try:
-        yield text
-    finally:
-        answer(text.getvalue(), end="")
-
-
-def answer_json(document: Any) -> None:
-    """One JSON document on stdout."""
-    from vaultmem.cli.render_text import dumps
-
-    answer(dumps(document))
 
 
 # --- words
@@ -217,7 +126,6 @@ def command_in(words: Sequence[str]) -> str | None:
 def make_parser(only: str | None = None) -> argparse.ArgumentParser:
     """The whole grammar, or as much of it as the command `only` needs: making all of it takes 50 ms."""
     from vaultmem import __version__
-    from vaultmem.cli.commands import COMMANDS
 
     parser = Parser(
         prog="vaultmem",
@@ -234,54 +142,3 @@ def make_parser(only: str | None = None) -> argparse.ArgumentParser:
         command.words(words)
         words.set_defaults(run=command.run)
     return parser
-
-
-# --- what every command starts from
-
-
-def config_of(options: argparse.Namespace) -> Config:
-    """The settings, with the flags on top. Raises ConfigError."""
-    from vaultmem.config import Config
-
-    return Config.load(root=options.root, state_dir=options.state_dir, embedder=options.engine)
-
-
-def open_engine(options: argparse.Namespace, *, hold: bool = False, watch: bool = False) -> Engine:
-    """The engine of a command."""
-    from vaultmem.engine.engine import Engine
-
-    return Engine.open(config=config_of(options), hold=hold, watch=watch)
-
-
-def read_question() -> str:
-    """All of stdin as UTF-8; wrong bytes become U+FFFD, since a question is read and forgotten."""
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
-
-
-def read_text() -> str:
-    """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
-    from vaultmem.notes.parse import encoding_problem
-
-    data = sys.stdin.buffer.read()
-    if problem := encoding_problem(data):
-        raise UsageError(
-            f"stdin is not UTF-8 text, line {problem.line}: {problem.detail}; nothing was written",
-            advice="Convert it first, for example with `iconv -f gbk -t utf-8`.",
-        )
-    return data.decode("utf-8-sig")
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """A person is looking at it."""
-    try:
-        return stream.isatty()
-    except ValueError:
-        return False
-
-
-def share(text: str) -> float:
-    """A flag's value from 0 to 1."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
-    return value

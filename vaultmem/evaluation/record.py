@@ -7,12 +7,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import UsageError
 from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
 
-Json = dict[str, Any]
+if TYPE_CHECKING:
+    from vaultmem.views import Json
 
 SAME_SCORE = 0.005
 """A score that moved by less did not change for a reader."""

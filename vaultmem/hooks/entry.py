@@ -2,7 +2,7 @@
 """`vaultmem hook CLIENT` at its quickest: hand the event to the worker, print what it says, end.
 
 A prompt waits for this process, and twenty may start at once, so it imports next to nothing: no settings, no
-dataclasses, no hashing. Where it cannot be sure, it goes the long way, through `hooks`.
+dataclasses, no hashing. Where it cannot be sure, it goes the long way, through `process`.
 """
 
 from __future__ import annotations
@@ -15,30 +15,25 @@ import socket
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from vaultmem.worker.address import ADDRESS_PROTOCOL, HOOK_TIMEOUT_S, find_address
+from vaultmem.hooks import budget
+from vaultmem.worker.address import PROTOCOL, Address, find_address
 
-BUDGET_S = 0.9
-"""Of the whole process; what is left of a second is Python's own start and end."""
-GRACE_S = 0.05
-"""For the long way to say in its log that it was too slow, before it is killed."""
 INPUT_LIMIT_BYTES = 32 << 20
-CLIENTS = ("claude-code", "codex")
 
 PLACES = {"MARCH_MEMORY_ROOT", "VAULTMEM_STATE_DIR"}
 """What of the environment the shortcut understands; any other setting goes the long way."""
 
 
-def hook(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
-    """Answer one event: always 0, within BUDGET_S, and nothing on stdout but an answer."""
+def run_hook(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
+    """Answer one event: always 0, within a second, and nothing on stdout but an answer."""
     started = time.monotonic()
-    _end_in_time(BUDGET_S + 2 * GRACE_S)
-    named, client = read_words(words)
+    _end_in_time(budget.PROCESS_S + 2 * budget.GRACE_S)
+    named, client = places_and_client(words)
     data = _read_event()
     answer = ask_worker(client, named, data, environ)
     if answer is None:
-        answer = long_way(client, named, data, BUDGET_S - (time.monotonic() - started))
+        answer = long_way(client, named, data, budget.PROCESS_S - (time.monotonic() - started))
     _end_in_time(0)
     _write(answer)
     return 0
@@ -52,7 +47,7 @@ def _read_event() -> bytes:
         return b""
 
 
-def read_words(words: Sequence[str]) -> tuple[dict[str, str], str]:
+def places_and_client(words: Sequence[str]) -> tuple[dict[str, str], str]:
     """The flags that name places, and the client."""
     named: dict[str, str] = {}
     rest: list[str] = []
@@ -70,19 +65,19 @@ def ask_worker(
     client: str, named: Mapping[str, str], data: bytes, environ: Mapping[str, str]
 ) -> bytes | None:
     """What the worker of this memory root answers; None: there is none, or it is not for it to say."""
-    address = None if client not in CLIENTS else _address(named, environ)
+    address = _address(named, environ)
     if address is None:
         return None
     request = {
-        "v": ADDRESS_PROTOCOL,
+        "v": PROTOCOL,
         "method": "hook",
         "params": {"client": client, "text": data.decode("utf-8", "replace")},
     }
     try:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         with connection:
-            connection.settimeout(HOOK_TIMEOUT_S)
-            connection.connect(address["socket"])
+            connection.settimeout(budget.WORKER_S)
+            connection.connect(address.socket)
             connection.sendall(json.dumps(request).encode() + b"\n")
             line = connection.makefile("rb").readline()
         answer = json.loads(line)
@@ -94,27 +89,20 @@ def ask_worker(
 
 
 def long_way(client: str, named: Mapping[str, str], data: bytes, left_s: float) -> bytes:
-    """What `hooks` answers, in a child that can be killed: loading a library may hold every thread for seconds."""
-    if not hasattr(os, "fork"):
-        from vaultmem.hooks.events import hook_process
-
-        stdout = os.dup(1)
-        answer = hook_process(client, named, data, left_s)
-        os.dup2(stdout, 1)
-        return answer
+    """What `hook_process` says, in a child that can be killed: loading a library may hold every thread for seconds."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         try:
             os.close(reader)
             _end_in_time(0)
-            from vaultmem.hooks.events import hook_process
+            from vaultmem.hooks.process import hook_process
 
             _write_all(writer, hook_process(client, named, data, left_s))
         finally:
             os._exit(0)
     os.close(writer)
-    said = _read_in_time(reader, left_s + GRACE_S)
+    said = _read_in_time(reader, left_s + budget.GRACE_S)
     if said is None:
         os.kill(child, signal.SIGKILL)
     return said or b""
@@ -138,28 +126,27 @@ def _write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _address(named: Mapping[str, str], environ: Mapping[str, str]) -> dict[str, Any] | None:
+def _address(named: Mapping[str, str], environ: Mapping[str, str]) -> Address | None:
     root = named.get("--root") or environ.get("MARCH_MEMORY_ROOT")
-    if not root or not hasattr(socket, "AF_UNIX"):
+    if not root:
         return None
     if any(key.startswith(("VAULTMEM_", "MARCH_MEMORY_")) and key not in PLACES for key in environ):
         return None
     address = find_address(os.path.abspath(os.path.expanduser(root)))
-    if address is None or not address.get("socket"):
+    if address is None:
         return None
     state_dir = named.get("--state-dir") or environ.get("VAULTMEM_STATE_DIR")
     if state_dir:
-        is_meant = address.get("state_dir") == os.path.abspath(os.path.expanduser(state_dir))
+        is_meant = address.state_dir == os.path.abspath(os.path.expanduser(state_dir))
     else:
-        is_meant = address.get("is_default_state_dir") is True
+        is_meant = address.is_default_state_dir
     return address if is_meant else None
 
 
 def _end_in_time(seconds: float) -> None:
     """End the process with 0 and silence after so long; 0 takes that back."""
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
 def _write(data: bytes) -> None:

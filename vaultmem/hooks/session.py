@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
+from vaultmem.hooks import budget
 from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
 from vaultmem.hooks.usage import (
     EventKind,
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 ASSISTANT_LIMIT = 2
 SHOWN_LIMIT = 3
-LOCK_WAIT_S = 0.5
 HINTED, SUPPRESSED = "hinted", "suppressed"
 SHOWN_VERDICTS = frozenset({HINTED, "below_threshold", "over_limit"})
 """What a person is shown of an assistant turn; a suppressed memory was shown before."""
@@ -158,7 +158,7 @@ class Session:
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         lock = WriterLock(self._lock)
-        if not lock.try_acquire(LOCK_WAIT_S):
+        if not lock.try_acquire(budget.SESSION_S):
             raise EngineError("another hook of this session takes too long")
         try:
             yield

@@ -1,6 +1,6 @@
 """The assistant's own last text, read from the end of a client's transcript. Tools' output is never read.
 
-Both clients write JSON lines and call their form internal: this reads what it knows and shrugs at the rest.
+Both clients write JSON lines and call their form internal: what is not known here is passed over.
 Claude Code (2.1): `{"type": "assistant", "message": {"content": [{"type": "text", …}]}}`, a line per block.
 Codex (0.1xx): `{"type": "response_item", "payload": {"type": "message", "role": "assistant", …}}`.
 """

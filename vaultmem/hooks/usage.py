@@ -97,7 +97,7 @@ def event_line(event: UsageEvent) -> bytes:
     return json.dumps(present, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
 
 
-def read_event(line: bytes) -> UsageEvent | None:
+def read_usage_event(line: bytes) -> UsageEvent | None:
     """The event of a line, or None when the line is damaged or speaks of something newer."""
     try:
         fields = json.loads(line)
@@ -164,7 +164,7 @@ class SessionLog:
         """Every readable event of the session, oldest first; nothing when it has no file."""
         try:
             with self.path.open("rb") as file:
-                yield from (event for line in file if (event := read_event(line)))
+                yield from (event for line in file if (event := read_usage_event(line)))
         except FileNotFoundError:
             return
 
@@ -210,7 +210,7 @@ def session_tail(lines: Iterable[bytes], runs: int) -> SessionTail:
     recent = RecentRuns()
     turns: set[str] = set()
     number = 0
-    for event in filter(None, map(read_event, lines)):
+    for event in filter(None, map(read_usage_event, lines)):
         if event.kind is EventKind.RUN_STARTED:
             recent = begin_run(recent, runs - 1)
             turns.clear()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.config import ROOT_NAME, Config, config_path, default_root
 from vaultmem.errors import RefusedError, UsageError
-from vaultmem.install.obsidian import known_vaults
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +68,82 @@ def _wanted_root(vault: str | None, root: str | None, configured: Config | None)
 
 
 def _write_root(file: Path, root: Path) -> bool:
-    """Put `memory_root` into the settings, leaving the rest as it is; whether anything was written."""
-    line = f"memory_root = {json.dumps(str(root), ensure_ascii=False)}\n"
-    old = file.read_text("utf-8") if file.exists() else ""
-    lines = old.splitlines(keepends=True)
-    top = next((i for i, text in enumerate(lines) if text.lstrip().startswith("[")), len(lines))
-    at = next((i for i, text in enumerate(lines[:top]) if text.split("=")[0].strip() == "memory_root"), None)
-    if at is None:
-        lines.insert(0, line)
-    elif lines[at] != line:
-        lines[at] = line
-    if "".join(lines) == old:
+    """Put `memory_root` into the settings, leaving the rest as it is; whether anything was written.
+
+    Raises OSError, and RefusedError when the file would not say so afterwards or has changed meanwhile.
+    """
+    from vaultmem.files import atomic
+
+    target = file.resolve()  # a link into somebody's dotfiles stays a link
+    before = target.read_bytes() if target.exists() else None
+    after = with_root((before or b"").decode("utf-8"), root).encode()
+    if after == before:
         return False
-    file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.new")
-    temporary.write_text("".join(lines), encoding="utf-8")
-    temporary.replace(file)
+    if before is None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        is_written = atomic.create(target, after)
+    else:
+        is_written = atomic.replace(target, after, only_if=lambda: target.read_bytes() == before) is not None
+    if not is_written:
+        raise RefusedError(f"{file} changed meanwhile; nothing was written", advice="Try again.")
     return True
+
+
+def with_root(text: str, root: Path) -> str:
+    """The text of the settings with this memory root. Raises RefusedError when it cannot be put there."""
+    import tomllib
+
+    newline = "\r\n" if "\r\n" in text else "\n"
+    entry = f"memory_root = {json.dumps(str(root), ensure_ascii=False)}{newline}"
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    lines = text.removeprefix(mark).splitlines(keepends=True)
+    top = next((i for i, line in enumerate(lines) if line.lstrip().startswith("[")), len(lines))
+    at = next((i for i, line in enumerate(lines[:top]) if _key_of(line) == "memory_root"), None)
+    if at is None:
+        lines.insert(0, entry)
+    elif lines[at].rstrip("\r\n") != entry.rstrip("\r\n"):
+        lines[at] = entry
+    after = mark + "".join(lines)
+    try:
+        is_said = tomllib.loads("".join(lines).replace("\r\n", "\n")).get("memory_root") == str(root)
+    except tomllib.TOMLDecodeError:
+        is_said = False
+    if not is_said:
+        raise RefusedError(
+            "`memory_root` cannot be put into the settings", advice=f"Write there: {entry.strip()}"
+        )
+    return after
+
+
+def _key_of(line: str) -> str:
+    return line.split("=")[0].strip().strip("\"'")
+
+
+# --- Obsidian's own list of vaults on this machine
+
+
+def known_vaults(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
+    """The vaults that Obsidian remembers and that exist, the one opened last first."""
+    vaults: dict[Path, tuple[bool, int]] = {}
+    for file in _registries(environ):
+        try:
+            entries = json.loads(file.read_text("utf-8")).get("vaults", {}).values()
+        except (OSError, ValueError, AttributeError):
+            continue
+        for entry in entries:
+            folder = Path(str(entry.get("path", ""))) if isinstance(entry, dict) else Path()
+            if folder.is_absolute() and folder.is_dir():
+                vaults[folder] = bool(entry.get("open")), int(entry.get("ts") or 0)
+    return tuple(sorted(vaults, key=lambda folder: vaults[folder], reverse=True))
+
+
+def _registries(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    home = Path(environ.get("HOME") or Path.home())
+    if sys.platform == "darwin":
+        return (home / "Library/Application Support/obsidian/obsidian.json",)
+    config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config")
+    return (
+        config / "obsidian/obsidian.json",
+        home / ".var/app/md.obsidian.Obsidian/config/obsidian/obsidian.json",
+        home / "snap/obsidian/current/.config/obsidian/obsidian.json",
+    )

@@ -6,7 +6,6 @@ refuses when the file is not the one that was read. `--remove` takes out what is
 
 from __future__ import annotations
 
-import copy
 import difflib
 import json
 import os
@@ -16,20 +15,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from vaultmem.clients import GENERIC, Client
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.install.invocation import command_words, is_own_command, split_command
-from vaultmem.install.json_edits import added, removed
+from vaultmem.install.codex_block import codex_block, with_block
+from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
+from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
 
-CLIENTS = ("claude-code", "codex", "generic")
-SERVER_NAME = "vaultmem"
-HOOK_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
-HOOK_TIMEOUT_S = 5
-"""What the client waits at most; the hook itself ends within a second."""
-BLOCK_BEGIN = "# >>> vaultmem >>> written by `vaultmem integrate codex`; `--remove` takes it out"
-BLOCK_END = "# <<< vaultmem <<<"
 BACKUP_SUFFIX = ".vaultmem-backup"
 
 
@@ -56,7 +50,7 @@ class FileEdit:
         )
 
 
-# --- the command ----------------------------------------------------------------------------------------
+# --- the command
 
 
 def run_integrate(
@@ -75,7 +69,7 @@ def run_integrate(
         UsageError: there is no such client.
         EditRefusedError: a file cannot be edited without doing more than what was asked.
     """
-    if client == "generic":
+    if client == GENERIC:
         stdout.write(generic_text(config))
         return 0
     edits = plan(client, config, remove=remove, environ=environ, home=home or Path.home())
@@ -93,23 +87,24 @@ def plan(
     client: str, config: Config, *, remove: bool, environ: Mapping[str, str], home: Path
 ) -> tuple[FileEdit, ...]:
     """What would be written. Raises UsageError, EditRefusedError."""
-    if client == "claude-code":
+    if client == Client.CLAUDE_CODE:
         folder = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude").expanduser()
         state = folder / ".claude.json" if environ.get("CLAUDE_CONFIG_DIR") else home / ".claude.json"
-        server = _server(config, remove)
+        hook, server = hook_of(Client.CLAUDE_CODE, config, remove), server_of(config, remove)
         return (
-            _edit(folder / "settings.json", lambda text: with_hooks(text, _hook(client, config, remove))),
+            _edit(folder / "settings.json", lambda text: with_hooks(text, hook)),
             _edit(state, lambda text: with_server(text, server)),
         )
-    if client == "codex":
+    if client == Client.CODEX:
         folder = Path(environ.get("CODEX_HOME") or home / ".codex").expanduser()
         hooks = folder / "hooks.json"
         block = None if remove else codex_block(config, with_hooks=not hooks.exists())
         edits = [_edit(folder / "config.toml", lambda text: with_block(text, block))]
         if hooks.exists():  # Codex wants the hooks of a layer in one form
-            edits.append(_edit(hooks, lambda text: with_hooks(text, _hook(client, config, remove))))
+            hook = hook_of(Client.CODEX, config, remove)
+            edits.append(_edit(hooks, lambda text: with_hooks(text, hook)))
         return tuple(edits)
-    raise UsageError(f"there is no client {client!r}", advice=f"There are: {', '.join(CLIENTS)}.")
+    raise UsageError(f"there is no client {client!r}", advice=f"There are: {', '.join((*Client, GENERIC))}.")
 
 
 def _edit(path: Path, change: Any) -> FileEdit:
@@ -174,177 +169,14 @@ def _backup_of(path: Path) -> Path:
     return path.with_name(path.name + BACKUP_SUFFIX)
 
 
-# --- JSON: Claude Code, and Codex's hooks.json ----------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Hook:
-    """The hook command of a client. `command` is None to take it out."""
-
-    client: str
-    command: str | None
-
-
-def _hook(client: str, config: Config, remove: bool) -> Hook:
-    return Hook(client, None if remove else shlex.join(command_words(config, "hook", client)))
-
-
-def with_hooks(text: str | None, hook: Hook) -> str | None:
-    """The settings with our hook on HOOK_EVENTS, or without it. Raises ValueError, KeyError, TypeError."""
-    if text is None and hook.command is None:
-        return None
-    after = text if text and text.strip() else "{}\n"
-    wanted = _with_hooks_value(json.loads(after), hook)
-    if wanted == json.loads(after):
-        return text
-    while (own := _own_handler(json.loads(after), hook.client)) is not None:
-        after = removed(after, own)
-    if hook.command is not None:
-        for event in HOOK_EVENTS:
-            after = added(after, ["hooks", event], None, _group(hook.command))
-    if json.loads(after) != wanted:
-        raise ValueError("the result would differ in more than our own hooks")
-    return after
-
-
-def _group(command: str) -> dict[str, Any]:
-    return {"hooks": [{"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}]}
-
-
-def _with_hooks_value(settings: dict[str, Any], hook: Hook) -> dict[str, Any]:
-    """The same edit on the parsed value: what the text must come out as."""
-    wanted = copy.deepcopy(settings)
-    while (own := _own_handler(wanted, hook.client)) is not None:
-        holder: Any = wanted
-        for step in own[:-1]:
-            holder = holder[step]
-        del holder[own[-1]]
-    if hook.command is not None:
-        for event in HOOK_EVENTS:
-            wanted.setdefault("hooks", {}).setdefault(event, []).append(_group(hook.command))
-    return wanted
-
-
-def _own_handler(settings: dict[str, Any], client: str) -> list[str | int] | None:
-    """The path of a handler of ours, or of what holds it and nothing else; None when there is none left."""
-    hooks = settings.get("hooks", {})
-    for event, groups in hooks.items():
-        for number, group in enumerate(groups if isinstance(groups, list) else ()):
-            handlers = group.get("hooks") or []
-            for place, handler in enumerate(handlers):
-                if not is_own_command(split_command(str(handler.get("command", ""))), "hook", client):
-                    continue
-                if len(handlers) > 1:
-                    return ["hooks", event, number, "hooks", place]
-                if len(groups) > 1:
-                    return ["hooks", event, number]
-                return ["hooks", event] if len(hooks) > 1 else ["hooks"]
-    return None
-
-
-def _server(config: Config, remove: bool) -> dict[str, Any] | None:
-    if remove:
-        return None
-    words = command_words(config, "mcp")
-    return {"type": "stdio", "command": words[0], "args": words[1:], "env": {}}
-
-
-def with_server(text: str | None, server: dict[str, Any] | None) -> str | None:
-    """The file with our MCP server registered for every project, or without it. Raises as `with_hooks`."""
-    if text is None and server is None:
-        return None
-    after = text if text and text.strip() else "{}\n"
-    settings = json.loads(after)
-    present = settings.get("mcpServers", {}).get(SERVER_NAME)
-    if present == server:
-        return text
-    if present is not None:
-        if not is_own_command([str(present.get("command")), *map(str, present.get("args", []))], "mcp"):
-            raise ValueError(f"the MCP server named {SERVER_NAME!r} is another program")
-        after = removed(after, ["mcpServers", SERVER_NAME])
-        if not json.loads(after)["mcpServers"] and server is None:
-            after = removed(after, ["mcpServers"])
-    if server is not None:
-        after = added(after, ["mcpServers"], SERVER_NAME, server)
-    wanted = {key: value for key, value in settings.items() if key != "mcpServers"}
-    result = json.loads(after)
-    others = {key: value for key, value in settings.get("mcpServers", {}).items() if key != SERVER_NAME}
-    servers = result.pop("mcpServers", {})
-    if result != wanted or servers != ({**others, SERVER_NAME: server} if server else others):
-        raise ValueError("the result would differ in more than our own server")
-    return after
-
-
-# --- TOML: Codex ----------------------------------------------------------------------------------------
-
-
-def codex_block(config: Config, *, with_hooks: bool) -> str:
-    """Our part of Codex's config.toml: the MCP server, and the hooks where no hooks.json has them."""
-    words = command_words(config, "mcp")
-    lines = [
-        f"[mcp_servers.{SERVER_NAME}]",
-        f"command = {_toml(words[0])}",
-        f"args = [{', '.join(map(_toml, words[1:]))}]",
-    ]
-    command = shlex.join(command_words(config, "hook", "codex"))
-    for event in HOOK_EVENTS if with_hooks else ():
-        lines += ["", f"[[hooks.{event}]]", f"[[hooks.{event}.hooks]]", 'type = "command"']
-        lines += [f"command = {_toml(command)}", f"timeout = {HOOK_TIMEOUT_S}"]
-    return "\n".join((BLOCK_BEGIN, *lines, BLOCK_END)) + "\n"
-
-
-def _toml(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def with_block(text: str | None, block: str | None) -> str | None:
-    """The file with our block at its end, or without it; the rest keeps its bytes.
-
-    Raises ValueError when the result would not be TOML, or would say something else besides our block.
-    """
-    import tomllib
-
-    if text is None and block is None:
-        return None
-    before = text or ""
-    tomllib.loads(before.replace("\r\n", "\n"))
-    rest = _without_block(before)
-    newline = "\r\n" if "\r\n" in rest else "\n"
-    after = rest
-    if block is not None:
-        gap = "" if not rest.strip() else newline if rest.endswith("\n") else newline * 2
-        after = rest + gap + block.replace("\n", newline)
-    parsed = tomllib.loads(after.replace("\r\n", "\n"))
-    if block is None and parsed != tomllib.loads(rest.replace("\r\n", "\n")):
-        raise ValueError("the block cannot be taken out cleanly")
-    return after
-
-
-def _without_block(text: str) -> str:
-    start = text.find(BLOCK_BEGIN)
-    if start < 0:
-        return text
-    end = text.find(BLOCK_END, start)
-    if end < 0:
-        raise ValueError("our block has no end mark any more")
-    stop = text.find("\n", end)
-    tail = text[stop + 1 :] if stop >= 0 else ""
-    head = text[:start]
-    for newline in ("\r\n", "\n"):  # the empty line that was put before it
-        if head.endswith(newline * 2):
-            head = head[: -len(newline)]
-            break
-    return head + tail
-
-
-# --- words for people -----------------------------------------------------------------------------------
+# --- words for people
 
 
 def generic_text(config: Config) -> str:
     """What any other client needs, to be pasted."""
     words = command_words(config, "mcp")
     server = {"mcpServers": {SERVER_NAME: {"command": words[0], "args": words[1:]}}}
-    hook = shlex.join(command_words(config, "hook", "claude-code"))
+    hook = shlex.join(command_words(config, "hook", Client.CLAUDE_CODE))
     return "\n".join(
         (
             "# MCP server over stdio; most clients take this JSON:",
@@ -366,9 +198,9 @@ def _what_next(client: str, remove: bool) -> str:
     if remove:
         return f"{client}: removed. Running sessions keep what they loaded.\n"
     steps: Sequence[str] = {
-        "claude-code": ("start a new session; /hooks and /mcp list what was added",),
-        "codex": ("start a new session; trust the four hooks when Codex asks, or with /hooks",),
-    }[client]
+        Client.CLAUDE_CODE: ("start a new session; /hooks and /mcp list what was added",),
+        Client.CODEX: ("start a new session; trust the four hooks when Codex asks, or with /hooks",),
+    }[Client(client)]
     return (
         f"{client}: {'; '.join(steps)}. `vaultmem watch` (or `vaultmem service install`) keeps hints quick.\n"
     )

@@ -15,11 +15,17 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
 
 PROGRAM = "vaultmem"
+SERVER_NAME = "vaultmem"
+"""Of the MCP server, in a client's configuration."""
+HOOK_EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop")
+"""The events on which a client starts `vaultmem hook`."""
+CLIENT_TIMEOUT_S = 5
+"""What a client is told to wait for it at most; the hook itself ends within a second."""
 
 
 def program() -> list[str]:
     """The words that start this vaultmem from anywhere."""
-    script = Path(sys.executable).parent / (f"{PROGRAM}.exe" if sys.platform == "win32" else PROGRAM)
+    script = Path(sys.executable).parent / PROGRAM
     return [str(script)] if script.is_file() else [sys.executable, "-m", PROGRAM]
 
 
@@ -37,7 +43,7 @@ def is_own_command(words: list[str], *expected: str) -> bool:
     """The words run vaultmem (of any installation) with this command."""
     if not words:
         return False
-    name = Path(words[0].replace("\\", "/")).name.removesuffix(".exe")
+    name = Path(words[0]).name
     rest = words[1:] if name == PROGRAM else words[3:] if words[1:3] == ["-m", PROGRAM] else None
     return rest is not None and tuple(rest[: len(expected)]) == expected
 

@@ -1,7 +1,7 @@
 # No `from __future__ import annotations`: the SDK reads the tools' annotations as they stand.
 """The tools as the MCP SDK wants them: schemas, annotations, structured output, tool errors.
 
-The module that knows the SDK's server; `mcp_server` imports it once the client's stdout is safe.
+The module that knows the SDK's server; `server` imports it once the client's stdout is safe.
 """
 
 import json

@@ -59,7 +59,7 @@ def run_mcp(config: Config, *, http_port: int | None = None) -> int:
     return 0
 
 
-# --- stdio ----------------------------------------------------------------------------------------------
+# --- stdio
 
 
 def _take_wires() -> tuple[IO[bytes], IO[bytes]]:
@@ -79,7 +79,7 @@ def _serve_stdio(server: MCPServer[Any], in_flight: InFlight, source: IO[bytes],
     from mcp.server.stdio import stdio_server
     from mcp.shared.message import SessionMessage
 
-    from vaultmem.mcp_server.mcp_refusals import refusal
+    from vaultmem.mcp_server.refusals import refusal
 
     lines = anyio.wrap_file(source)
     stdout = anyio.wrap_file(io.TextIOWrapper(target, encoding="utf-8", newline="\n"))
@@ -117,7 +117,7 @@ def _close(nearest: Nearest) -> None:
         os._exit(0)
 
 
-# --- HTTP -----------------------------------------------------------------------------------------------
+# --- HTTP
 
 
 def _listen(port: int) -> socket.socket:

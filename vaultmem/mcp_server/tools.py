@@ -16,15 +16,15 @@ from vaultmem.hooks.usage import EventKind, SessionLog, Trigger, UsageEvent
 from vaultmem.mcp_server.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.recall.hints import by_shown_id
 from vaultmem.text.moments import utc_now
+from vaultmem.text.shown import is_text
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.views import OpenedMemory, Saved, SearchResult
     from vaultmem.worker.nearest import Nearest
 
-MOST_LINES = 100
+SEARCH_LIMIT_LINES = 100
 QUERY_LIMIT_CHARS = 2_000
-BODY_LIMIT_BYTES = 1 << 20
 SIMILAR_SHOWN = 5
 SAVE_ATTEMPTS = 8
 
@@ -79,8 +79,8 @@ class Tools:
             raise UsageError(
                 f"the query has {len(query):,} characters", advice="Search for one distinctive word or line."
             )
-        if not 1 <= limit <= MOST_LINES:
-            raise UsageError(f"limit is {limit}", advice=f"It must be from 1 to {MOST_LINES}.")
+        if not 1 <= limit <= SEARCH_LIMIT_LINES:
+            raise UsageError(f"limit is {limit}", advice=f"It must be from 1 to {SEARCH_LIMIT_LINES}.")
         result, note = self._search(query, limit + 1)
         return search_reply(query, result, limit, note)
 
@@ -119,11 +119,7 @@ class Tools:
         """Write a memory. Raises UsageError and what `Engine.save` raises."""
         for field, text in {"name": name, "description": description, "body": body}.items():
             _check_text(field, text)
-        if body is not None and len(body.encode()) > BODY_LIMIT_BYTES:
-            raise UsageError(
-                f"the body has {len(body.encode()):,} bytes, more than {BODY_LIMIT_BYTES:,}",
-                advice="Keep what a future session needs, and name the files that hold the rest.",
-            )
+        _check_size(body or "")
         if key is not None and not key.strip():
             key = None  # clients fill optional fields with empty texts
         if key is not None and all(each is None for each in (name, description, body, tags)):
@@ -185,11 +181,18 @@ def _check_text(field: str, text: str | None) -> None:
     """Refuse what cannot be written as text, or would make the note a binary file."""
     if text is None:
         return
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise UsageError(
-            f"the {field} holds half a surrogate pair", advice="Send it as UTF-8 text."
-        ) from None
+    if not is_text(text):
+        raise UsageError(f"the {field} holds half a surrogate pair", advice="Send it as UTF-8 text.")
     if "\0" in text:
         raise UsageError(f"the {field} holds a NUL character", advice="Leave binary data out of memories.")
+
+
+def _check_size(body: str) -> None:
+    """Refuse a body whose end would be read by nobody."""
+    from vaultmem.notes.parse import BODY_LIMIT_BYTES
+
+    if (size := len(body.encode())) > BODY_LIMIT_BYTES:
+        raise UsageError(
+            f"the body has {size:,} bytes, more than {BODY_LIMIT_BYTES:,}",
+            advice="Keep what a future session needs, and name the files that hold the rest.",
+        )

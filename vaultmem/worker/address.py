@@ -1,4 +1,4 @@
-# ruff: noqa: PTH112, PTH118, PTH123
+# ruff: noqa: PTH105, PTH108, PTH112, PTH118, PTH123
 """Where a worker's socket and address lie: a folder of this user alone, named by nothing that needs computing.
 
 The address is looked for by the memory root's checksum and believed only when it names that root. Imported on
@@ -7,30 +7,38 @@ every prompt: the standard library's cheapest parts.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import sys
 from binascii import crc32
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
-ADDRESS_PROTOCOL = 1
+PROTOCOL = 1
 """A worker and a client of different protocols do not talk; the client does its work alone."""
-HOOK_TIMEOUT_S = 0.8
-"""For a worker to answer a hook's whole event. Both sides count it, lest a hint be recorded that came too late."""
 LONGEST_BASE = 60
 """Of the folder's path: the path of a Unix socket is limited to 104 bytes on macOS, 108 on Linux."""
 
 
+class Address(NamedTuple):
+    """Where a worker listens. Not a dataclass: what makes one takes longer to load than all the rest of a hook."""
+
+    pid: int
+    root: str
+    state_dir: str
+    is_default_state_dir: bool
+    """A client that names no state dir means the default one."""
+    socket: str
+
+
 def runtime_folders() -> Iterator[str]:
     """Where the folder may be, the best place first: a login, a service and a cron job each see another one."""
-    user = os.getuid() if hasattr(os, "getuid") else os.getlogin()
+    user = os.getuid()
     bases = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"]
     for base in bases:
         if base.startswith("/") and len(base) < LONGEST_BASE and os.path.isdir(base):
             yield os.path.join(base, "vaultmem")
-    short = "/tmp" if sys.platform != "win32" else os.environ["TEMP"]  # $TMPDIR may be too long
-    yield os.path.join(short, f"vaultmem-{user}")
+    yield f"/tmp/vaultmem-{user}"  # $TMPDIR may be too long
 
 
 def is_private(folder: str) -> bool:
@@ -40,9 +48,7 @@ def is_private(folder: str) -> bool:
     except OSError:
         return False
     is_folder = (status.st_mode & 0o170000) == 0o040000
-    return is_folder and (
-        not hasattr(os, "getuid") or (status.st_uid == os.getuid() and not status.st_mode & 0o077)
-    )
+    return is_folder and status.st_uid == os.getuid() and not status.st_mode & 0o077
 
 
 def address_name(root: str) -> str:
@@ -50,16 +56,59 @@ def address_name(root: str) -> str:
     return f"{crc32(os.fsencode(root)):08x}.json"
 
 
-def find_address(root: str) -> dict[str, Any] | None:
-    """What the worker of this memory root said last, or None. It may be dead by now."""
+def find_address(root: str) -> Address | None:
+    """Where the last worker of this memory root said it listens, or None. It may be dead by now."""
     for folder in dict.fromkeys(runtime_folders()):
         if not is_private(folder):
             continue
         try:
             with open(os.path.join(folder, address_name(root)), "rb") as file:
-                address = json.load(file)
-        except (OSError, ValueError):
+                document = json.load(file)
+        except (OSError, ValueError, RecursionError):
             continue
-        if isinstance(address, dict) and address.get("v") == ADDRESS_PROTOCOL and address.get("root") == root:
+        address = _address_of(document)
+        if address is not None and address.root == root:
             return address
     return None
+
+
+def _address_of(document: Any) -> Address | None:
+    """The address that a file holds, or None: whatever stands there, a client can always work alone."""
+    try:
+        if document.pop("v") != PROTOCOL:
+            return None
+        address = Address(**document)
+    except (AttributeError, KeyError, TypeError):  # no object, or a field is missing or unknown
+        return None
+    texts = (address.root, address.state_dir, address.socket)
+    are_right = type(address.pid) is int and type(address.is_default_state_dir) is bool
+    return address if are_right and all(map(_is_path, texts)) else None
+
+
+def _is_path(value: object) -> bool:
+    """A text that the system can take for a path."""
+    try:
+        return isinstance(value, str) and bool(os.fsencode(value))
+    except UnicodeEncodeError:
+        return False
+
+
+def write_address(folder: str, address: Address) -> None:
+    """Tell clients where the worker listens; readable by the user alone. Raises OSError."""
+    target = os.path.join(folder, address_name(address.root))
+    temporary = os.path.join(folder, f".{address_name(address.root)}.{address.pid}")
+    line = json.dumps({"v": PROTOCOL, **address._asdict()}, separators=(",", ":")) + "\n"
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        os.write(descriptor, line.encode())
+    finally:
+        os.close(descriptor)
+    os.replace(temporary, target)
+
+
+def remove_address(folder: str, root: str, pid: int) -> None:
+    """Take the address back, if it is still the one of this process. Raises OSError."""
+    address = find_address(root)
+    if address is not None and address.pid == pid:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, address_name(root)))

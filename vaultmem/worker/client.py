@@ -13,14 +13,12 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
+from vaultmem.worker.address import Address, find_address
 from vaultmem.worker.protocol import (
     MESSAGE_LIMIT_BYTES,
-    Address,
-    Json,
     decode,
     encode,
     plain,
-    read_address,
     read_copies,
     read_error,
     read_memory,
@@ -32,7 +30,7 @@ from vaultmem.worker.protocol import (
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.recall.answer import Clue, Recall
-    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+    from vaultmem.views import Json, NoteCopy, OpenedMemory, Saved, SearchResult
 
 CONNECT_TIMEOUT_S = 0.2
 RECALL_TIMEOUT_S = 5.0
@@ -77,7 +75,7 @@ class WorkerClient:
     @classmethod
     def connect(cls, config: Config) -> WorkerClient | None:
         """The client of the worker that serves this memory root, or None when none listens."""
-        address = read_address(str(config.root))
+        address = find_address(str(config.root))
         if address is None or address.state_dir != str(config.state_dir):
             return None
         try:
@@ -101,7 +99,7 @@ class WorkerClient:
             VaultmemError: what the engine raised there.
             OSError: the worker is gone, or takes longer than `timeout_s`.
         """
-        request = encode({"method": method, "params": params or {}, "token": self._address.token or ""})
+        request = encode({"method": method, "params": params or {}})
         if len(request) > MESSAGE_LIMIT_BYTES:
             raise UsageError(f"a request of {len(request)} bytes is too long for the worker")
         with connected(self._address) as connection:
@@ -146,21 +144,16 @@ class WorkerClient:
         return read_saved(self.call("save", plain(fields), timeout_s=TOOL_TIMEOUT_S))
 
 
-# --- sockets --------------------------------------------------------------------------------------------
+# --- sockets
 
 
 @contextlib.contextmanager
 def connected(address: Address) -> Iterator[socket.socket]:
     """A connection to a worker of this user. Raises OSError."""
-    if address.socket:
-        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        target: Any = address.socket
-    else:
-        connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        target = ("127.0.0.1", address.port)
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with connection:
         connection.settimeout(CONNECT_TIMEOUT_S)
-        connection.connect(target)
+        connection.connect(address.socket)
         if not is_same_user(connection):
             raise ConnectionRefusedError("the worker's socket belongs to another user")
         yield connection
@@ -168,7 +161,7 @@ def connected(address: Address) -> Iterator[socket.socket]:
 
 def is_same_user(connection: socket.socket) -> bool:
     """The process at the other end runs as this user. Where no one can tell, the folder's mode has to do."""
-    if not hasattr(socket, "SO_PEERCRED") or connection.family != socket.AF_UNIX:
+    if not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     return bool(struct.unpack("3i", credentials)[1] == os.getuid())

@@ -1,54 +1,35 @@
-"""The worker's protocol: one JSON object per line each way, and the address under which a worker is found.
+"""The worker's protocol: one JSON object per line each way.
 
-    request   {"v": 1, "method": "recall", "params": {…}, "token": "…" where the socket is TCP}
+    request   {"v": 1, "method": "recall", "params": {…}}
     answer    {"v": 1, "result": …}   or   {"v": 1, "error": {"type", "message", "advice", "paths", "pid"}}
 
-A connection may carry several requests, one after the other. Everything here is text in, value out, but for
-the address file. Hooks import this module on every prompt: standard library only, and little of it.
+A connection may carry several requests, one after the other. Pure: text in, value out. Standard library only: a
+client is loaded for a single answer.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem import errors
 from vaultmem.errors import EngineError, VaultmemError
-from vaultmem.worker.address import ADDRESS_PROTOCOL, address_name, find_address
+from vaultmem.worker.address import PROTOCOL
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Recall
-    from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchResult
+    from vaultmem.views import Json, NoteCopy, OpenedMemory, Saved, SearchResult
 
-PROTOCOL = ADDRESS_PROTOCOL
 MESSAGE_LIMIT_BYTES = 8 << 20
 """A longer message ends its connection; a body of a MiB, escaped, stays well under it."""
 
-Json = dict[str, Any]
 _SAYABLE = (str, float, int, bool)
 
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a worker listens: a Unix socket, or a port of this machine with a token."""
-
-    pid: int
-    root: str
-    state_dir: str
-    is_default_state_dir: bool = True
-    """A client that names no state dir means the default one."""
-    socket: str | None = None
-    port: int | None = None
-    token: str | None = None
-
-
-# --- messages -------------------------------------------------------------------------------------------
+# --- messages
 
 
 def encode(message: Json) -> bytes:
@@ -115,7 +96,7 @@ def read_error(data: Json) -> VaultmemError:
     return EngineError(message, advice=advice)
 
 
-# --- values ---------------------------------------------------------------------------------------------
+# --- values
 
 
 def read_recall(data: Json) -> Recall:
@@ -170,59 +151,3 @@ def read_copies(data: list[Json]) -> tuple[NoteCopy, ...]:
     from vaultmem.views import NoteCopy
 
     return tuple(NoteCopy(**{**each, "mtime": datetime.fromisoformat(each["mtime"])}) for each in data)
-
-
-# --- the address ----------------------------------------------------------------------------------------
-
-
-def write_address(folder: str, address: Address) -> None:
-    """Tell clients where the worker listens; readable by the user alone. Raises OSError."""
-    target = Path(folder, address_name(address.root))
-    temporary = target.with_name(f".{target.name}.{address.pid}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, encode(plain(address)))
-    finally:
-        os.close(descriptor)
-    temporary.replace(target)
-
-
-def read_address(root: str) -> Address | None:
-    """Where the last worker of this memory root said it listens, or None. It may be dead by now."""
-    data = find_address(root)
-    return _address_of({key: value for key, value in data.items() if key != "v"}) if data else None
-
-
-def _address_of(data: Json) -> Address | None:
-    """The address that a file holds, or None: whatever stands there, a client can always work alone."""
-    try:
-        address = Address(**data)
-    except TypeError:  # a field is missing, or unknown
-        return None
-    texts = (address.root, address.state_dir, address.socket or "", address.token or "")
-    are_right = (
-        type(address.pid) is int
-        and type(address.is_default_state_dir) is bool
-        and all(isinstance(text, str) and _is_utf8(text) for text in texts)
-        and (bool(address.socket) or _is_port(address.port))
-    )
-    return address if are_right else None
-
-
-def _is_port(value: object) -> bool:
-    return type(value) is int and 0 < value < 1 << 16
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def remove_address(folder: str, root: str, pid: int) -> None:
-    """Take the address back, if it is still the one of this process."""
-    address = read_address(root)
-    if address is not None and address.pid == pid:
-        Path(folder, address_name(root)).unlink(missing_ok=True)

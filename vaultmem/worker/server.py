@@ -1,7 +1,6 @@
 """The worker's socket: a warm engine for hooks, `recall` and MCP servers of this user, on this machine only.
 
-A Unix socket in a folder that is the user's alone, and a peer of another user is turned away; where there are
-no Unix sockets, a loopback port with a token that only the user can read.
+A Unix socket in a folder that is the user's alone, and a peer of another user is turned away.
 """
 
 from __future__ import annotations
@@ -12,43 +11,44 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
-from vaultmem.recall.answer import Ask, Clue, clues
-from vaultmem.worker.address import HOOK_TIMEOUT_S, address_name, is_private, runtime_folders
+from vaultmem.recall.answer import clues
+from vaultmem.worker.address import (
+    Address,
+    address_name,
+    find_address,
+    is_private,
+    remove_address,
+    runtime_folders,
+    write_address,
+)
 from vaultmem.worker.client import connected, is_same_user, lines_of
 from vaultmem.worker.protocol import (
-    Address,
-    Json,
     decode,
     encode,
     plain,
     plain_error,
-    read_address,
-    remove_address,
-    write_address,
 )
-from vaultmem.worker.turns import Turns
 
 if TYPE_CHECKING:
     from vaultmem.engine.engine import Engine
+    from vaultmem.views import Json
 
 IDLE_TIMEOUT_S = 60.0
 """A connection that says nothing for so long is closed."""
 LOOK_EVERY_S = 0.5
 """How often the worker looks whether it can still be found: cleaners of temporary folders know no workers."""
 MOST_CONNECTIONS = 64
-HAS_UNIX_SOCKETS = hasattr(socket, "AF_UNIX")
 
 _log = logging.getLogger("vaultmem")
 
-AnswerHook: TypeAlias = "Callable[[str, str, Ask], str]"
-"""Client, text of the event, who finds the candidates → what the hook prints. Never raises."""
+AnswerHook: TypeAlias = Callable[[str, str], str]
+"""Client and text of an event → what its hook prints. Never raises."""
 
 
 class Worker:
@@ -60,12 +60,10 @@ class Worker:
     def __init__(self, engine: Engine, answer_hook: AnswerHook) -> None:
         self._engine = engine
         self._answer_hook = answer_hook
-        self._turns = Turns(engine)
         self._is_hidden = False
         self._places = threading.Semaphore(MOST_CONNECTIONS)
         self._closing = threading.Event()
         self._connections: set[socket.socket] = set()
-        self._token = "" if HAS_UNIX_SOCKETS else os.urandom(32).hex()
         self._moving = threading.Lock()
         self._listener, self._address = self._listen()
         self._socket_file = _identity(self._address)
@@ -121,7 +119,7 @@ class Worker:
 
     def _is_announced(self) -> bool:
         """Clients find this worker, or another one of this root that is alive: the last to come is asked."""
-        found = read_address(self._address.root)
+        found = find_address(self._address.root)
         if found is None or found == self._address:
             return found is not None
         if found.pid == self._address.pid:
@@ -147,12 +145,10 @@ class Worker:
         with contextlib.suppress(OSError):
             remove_address(self._folder, self._address.root, os.getpid())
         self._listener.close()
-        if self._address.socket:
-            Path(self._address.socket).unlink(missing_ok=True)
+        Path(self._address.socket).unlink(missing_ok=True)
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-        self._turns.close()
 
     def __enter__(self) -> Worker:
         self.start()
@@ -167,12 +163,7 @@ class Worker:
         self._folder = runtime_folder()
         config = self._engine.config
         is_default = config.state_dir == default_state_dir(config.root)
-        address = Address(os.getpid(), str(config.root), str(config.state_dir), is_default)
-        if not HAS_UNIX_SOCKETS:
-            listener = socket.create_server(("127.0.0.1", 0))
-            listener.settimeout(LOOK_EVERY_S)
-            return listener, replace(address, port=listener.getsockname()[1], token=self._token)
-        prefix = f"{address_name(address.root)[:8]}-"
+        prefix = f"{address_name(str(config.root))[:8]}-"
         _sweep(Path(self._folder), prefix)
         path = Path(self._folder, f"{prefix}{os.getpid()}.sock")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -180,7 +171,8 @@ class Worker:
         listener.bind(str(path))
         path.chmod(0o600)
         listener.listen(MOST_CONNECTIONS)
-        return listener, replace(address, socket=str(path))
+        address = Address(os.getpid(), str(config.root), str(config.state_dir), is_default, str(path))
+        return listener, address
 
     def _admit(self, connection: socket.socket) -> None:
         if not is_same_user(connection) or not self._places.acquire(blocking=False):
@@ -204,14 +196,10 @@ class Worker:
     def _answer(self, line: bytes) -> bytes:
         """Never raises: a request that fails is answered with its error, and the worker lives on."""
         try:
-            import hmac
-
             request = decode(line)
-            if not hmac.compare_digest(str(request.get("token") or "").encode(), self._token.encode()):
-                raise EngineError("the token is wrong")
             params = request.get("params", {})
             if request.get("method") == "hook":
-                return encode({"result": self._hook(**params)})
+                return encode({"result": self._answer_hook(params["client"], params["text"])})
             method = _METHODS.get(str(request.get("method")))
             if method is None:
                 raise UsageError(f"the worker has no method {request.get('method')!r}")
@@ -222,26 +210,11 @@ class Worker:
             _log.exception("the worker failed to answer")
             return encode({"error": plain_error(EngineError(f"the worker failed: {type(error).__name__}"))})
 
-    def _hook(self, client: str, text: str) -> str:
-        """A whole hook, for a process that imports nothing: what it is to print."""
-        left_until = time.monotonic() + HOOK_TIMEOUT_S
-
-        def ask(
-            query: str, *, limit: int, project: str | None, suppressed: Collection[str]
-        ) -> Sequence[Clue]:
-            left_s = left_until - time.monotonic()
-            found = self._turns.recall(
-                query, limit=limit, project=project, suppressed=suppressed, time_limit_s=left_s
-            )
-            return clues(found.candidates)
-
-        return self._answer_hook(client, text, ask)
-
 
 def _identity(address: Address) -> tuple[int, int] | None:
-    """Which file lies at the socket's path; None for none, and for a port."""
+    """Which file lies at the socket's path; None for none."""
     try:
-        status = os.lstat(address.socket or "")
+        status = os.lstat(address.socket)
     except OSError:
         return None
     return status.st_dev, status.st_ino

@@ -1,4 +1,4 @@
-"""Prompts that come at once take turns at the warm engine; who would wait too long is answered by words alone.
+"""Prompts that come at once take turns at the worker's warm engine; words alone answer one that waits too long.
 
 A recall with vectors takes all the cores it may have, so of twenty prompts at once the last would be too late for
 its client. Words alone take a fraction of that, and a lexical answer in time is worth more than a better one that
@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import EngineError
+from vaultmem.hooks import budget
+from vaultmem.hooks.events import answer_hook
+from vaultmem.recall.answer import Clue, clues
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine.engine import Engine
     from vaultmem.recall.answer import Recall
-
-PATIENCE_S = 0.3
-"""How long a prompt waits for its turn."""
 
 
 class Turns:
@@ -33,6 +33,21 @@ class Turns:
         self._opening = threading.Lock()
         self._words: Engine | None = None
 
+    def answer_hook(self, client: str, text: str) -> str:
+        """What a hook prints that hands its whole event to the worker. Never raises."""
+        left_until = time.monotonic() + budget.WORKER_S
+
+        def ask(
+            query: str, *, limit: int, project: str | None, suppressed: Collection[str]
+        ) -> Sequence[Clue]:
+            left_s = left_until - time.monotonic()
+            found = self.recall(
+                query, limit=limit, project=project, suppressed=suppressed, time_limit_s=left_s
+            )
+            return clues(found.candidates)
+
+        return answer_hook(self._engine.config, client, text, ask)
+
     def recall(
         self, query: str, *, limit: int, project: str | None, suppressed: Collection[str], time_limit_s: float
     ) -> Recall:
@@ -43,7 +58,7 @@ class Turns:
                 recorded as given. And what `Engine.recall` raises.
         """
         started = time.monotonic()
-        if self._turn.acquire(timeout=PATIENCE_S):
+        if self._turn.acquire(timeout=budget.TURN_S):
             try:
                 found = self._engine.recall(query, limit=limit, project=project, suppressed=suppressed)
             finally:

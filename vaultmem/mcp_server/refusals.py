@@ -11,9 +11,11 @@ from typing import Any
 import mcp_types as types
 from pydantic import ValidationError
 
+from vaultmem.text.shown import is_text
+
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
-HALF_A_CHARACTER = "the text holds half a surrogate pair"
+LONE_SURROGATE = "the text holds half a surrogate pair"
 SEND_TEXT = "Send it as UTF-8 text."
 
 
@@ -32,25 +34,17 @@ def refusal(line: bytes) -> types.JSONRPCMessage | None:
     except (ValueError, RecursionError) as error:
         return _error(None, PARSE_ERROR, f"the line is no JSON: {error}")
     number = _id_of(message)
-    if not _holds_half_a_character(message):
+    if is_text(json.dumps(message, ensure_ascii=False)):
         return _error(number, INVALID_REQUEST, "the line is no JSON-RPC message")
     if number is not None and message.get("method") == "tools/call":
         return _tool_error(number)
-    return _error(number, INVALID_REQUEST, f"{HALF_A_CHARACTER}. {SEND_TEXT}")
+    return _error(number, INVALID_REQUEST, f"{LONE_SURROGATE}. {SEND_TEXT}")
 
 
 def _id_of(message: Any) -> int | str | None:
     number = message.get("id") if isinstance(message, dict) else None
     is_usable = isinstance(number, int | str) and not isinstance(number, bool)
-    return number if is_usable and not _holds_half_a_character(number) else None
-
-
-def _holds_half_a_character(message: Any) -> bool:
-    try:
-        json.dumps(message, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    return number if is_usable and is_text(str(number)) else None
 
 
 def _error(number: int | str | None, code: int, words: str) -> types.JSONRPCError:
@@ -58,7 +52,7 @@ def _error(number: int | str | None, code: int, words: str) -> types.JSONRPCErro
 
 
 def _tool_error(number: int | str) -> types.JSONRPCResponse:
-    text = types.TextContent(type="text", text=f"{HALF_A_CHARACTER}. {SEND_TEXT}")
+    text = types.TextContent(type="text", text=f"{LONE_SURROGATE}. {SEND_TEXT}")
     result = types.CallToolResult(content=[text], is_error=True)
     return types.JSONRPCResponse(
         jsonrpc="2.0", id=number, result=result.model_dump(by_alias=True, exclude_none=True)
