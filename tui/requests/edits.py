@@ -24,7 +24,7 @@ from vaultmem.views import Edited, NoteView, Trashed
 if TYPE_CHECKING:
     from tui.app import VaultmemApp
     from vaultmem import Engine
-    from vaultmem.notes.parse import Status
+    from vaultmem.notes.metadata import Status
 
 Refusals = Mapping[str, str]
 
@@ -79,7 +79,7 @@ def describe(app: VaultmemApp, path: str) -> None:
 
 def set_status(app: VaultmemApp, paths: Sequence[str], status: str) -> None:
     """Write this status."""
-    from vaultmem.notes.parse import Status
+    from vaultmem.notes.metadata import Status
 
     notes = app.notes_at(paths)
     verb = "Made active" if status == "active" else "Deprecated"

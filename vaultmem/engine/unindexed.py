@@ -12,7 +12,8 @@ from pathlib import Path
 
 from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
 from vaultmem.files.vault import Vault
-from vaultmem.notes.parse import Note, Status
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import Note
 from vaultmem.search import ripgrep
 from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 

@@ -1,5 +1,6 @@
 """Bytes → Note: how a Markdown file is read, and what is said of one that is wrong. Pure: values in, values out.
 
+metadata     what a note says of itself: the value that travels whole
 parse        a note as a value, and the rule by which each of its fields is read
 block        where the metadata block lies, and its text as a tree
 tree         the tree of a block: scalars, lists and fields, each with its place

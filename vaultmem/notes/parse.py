@@ -11,9 +11,9 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from vaultmem.notes.block import BLOCK_LIMIT_BYTES, BOM, Block, BlockError, find_block, read_tree
+from vaultmem.notes.metadata import Metadata, Status, WithMetadata
 from vaultmem.notes.problems import Code, Problem
 from vaultmem.notes.tags import normalise_tag, split_tag_text
 from vaultmem.notes.tree import Entry, Fields, Listing, Node, Resolved, Scalar, resolve
@@ -45,27 +45,12 @@ _TAG_KEYS = frozenset({"tags", "tag"})
 _MEMORY_KEYS = frozenset({"id", "name", "description", "tags", "status"})
 
 
-class Status(StrEnum):
-    """The status of a note; INVALID stands for any word that is neither `active` nor `deprecated`."""
-
-    ACTIVE = "active"
-    DEPRECATED = "deprecated"
-    INVALID = "invalid"
-
-
 @dataclass(frozen=True, slots=True)
-class Note:
+class Note(WithMetadata):
     """One note as read from its file, and what is wrong with it."""
 
     path: str  # relative to the memory root, '/' between the parts
     digest: str  # hex of blake2b-128 of the file's bytes; "" when they could not be read
-    id: str | None  # None: no usable id (missing, invalid, or the note is wrong)
-    name: str
-    description: str  # "" when missing; white-space runs are one space here and in `name`
-    tags: tuple[str, ...]  # normalised
-    status: Status
-    created_at: str | None  # the text as written
-    updated_at: str | None
     body: str  # everything after the block as it is in the file; the first MiB when `too_large`
     body_line: int  # line of the file on which the body begins, from 1
     problems: tuple[Problem, ...]  # facts of this file alone: no conflict_id, no sync_conflict_copy
@@ -121,8 +106,8 @@ def _wrong(
     path: str, digest: str, problem: Problem, *, body: str = "", line: int = 1, is_known: bool = True
 ) -> Note:
     """Return the note for a file that says nothing usable about itself."""
-    name = _first_heading(body) or _stem(path)
-    return Note(path, digest, None, name, "", (), Status.ACTIVE, None, None, body, line, (problem,), is_known)
+    metadata = Metadata(name=_first_heading(body) or _stem(path))
+    return Note(metadata, path, digest, body, line, (problem,), is_known)
 
 
 def _without_block(path: str, digest: str, data: bytes) -> Note:
@@ -226,9 +211,7 @@ def _interpret(path: str, digest: str, tree: Fields, body: str, body_line: int) 
     tags = _read_tags(tree, others)
     if not any(problem.code is Code.MISSING_ID for problem in problems):
         problems += others
-    return Note(
-        path=path,
-        digest=digest,
+    metadata = Metadata(
         id=id_,
         name=name,
         description=_one_line(_text(tree, "description") or ""),
@@ -236,11 +219,8 @@ def _interpret(path: str, digest: str, tree: Fields, body: str, body_line: int) 
         status=status,
         created_at=_text(tree, "created_at"),
         updated_at=_text(tree, "updated_at"),
-        body=body,
-        body_line=body_line,
-        problems=(*problems, *_placeholders(tree)),
-        is_known=True,
     )
+    return Note(metadata, path, digest, body, body_line, (*problems, *_placeholders(tree)), is_known=True)
 
 
 def _one_line(text: str) -> str:
