@@ -13,10 +13,10 @@ from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
-from vaultmem.notes import yaml_errors
+from vaultmem.notes import block
+from vaultmem.notes.block import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK
 from vaultmem.notes.metadata import Metadata, Status
 from vaultmem.notes.names import sync_copy_of
-from vaultmem.notes.parse import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK
 from vaultmem.notes.problems import Code, Problem
 
 
@@ -141,21 +141,21 @@ _MISSING_ID_FIXES = {
     SECOND_BLOCK: "Make one block of the two.",
 }
 _YAML_FIXES = {
-    yaml_errors.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',
-    yaml_errors.SPECIAL_FIRST: 'Put the whole value of {where} in quotes: `key: "…"`.',
-    yaml_errors.TEXT_AFTER: "Put the whole value of {where} in quotes, and double the quotes inside it.",
-    yaml_errors.UNKNOWN_ALIAS: 'Put the value of {where} in quotes: `key: "*…"`.',
-    yaml_errors.EXPLICIT_TAG: "Put the value of {where} in quotes, or delete the tag.",
-    yaml_errors.KEY_IS_NO_TEXT: "Put the value of {where} in quotes, or fill in the template's placeholder.",
-    yaml_errors.TAB_INDENT: "Indent {where} with spaces.",
-    yaml_errors.OPEN_QUOTE: "Close the quote that opens on {where}; a quote inside the text is written twice.",
-    yaml_errors.BAD_ESCAPE: "Write a backslash between double quotes twice, or use single quotes, on {where}.",
-    yaml_errors.OPEN_LIST: "Close the list on {where} with `]`; an item with `#` or `:` belongs in quotes.",
-    yaml_errors.OPEN_BRACES: "Put the value of {where} in quotes, or close it with `}}`.",
-    yaml_errors.STRAY_LINE: "Write {where} as `key: value`, or indent it under the line it belongs to.",
-    yaml_errors.NO_VALUE: "Write the value on {where}, or delete the line.",
-    yaml_errors.UNCLOSED_BLOCK: "Add a line `---` below the last field.",
-    yaml_errors.CONTROL_CHARACTER: "Delete the invisible character on {where}.",
+    block.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    block.SPECIAL_FIRST: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    block.TEXT_AFTER: "Put the whole value of {where} in quotes, and double the quotes inside it.",
+    block.UNKNOWN_ALIAS: 'Put the value of {where} in quotes: `key: "*…"`.',
+    block.EXPLICIT_TAG: "Put the value of {where} in quotes, or delete the tag.",
+    block.KEY_IS_NO_TEXT: "Put the value of {where} in quotes, or fill in the template's placeholder.",
+    block.TAB_INDENT: "Indent {where} with spaces.",
+    block.OPEN_QUOTE: "Close the quote that opens on {where}; a quote inside the text is written twice.",
+    block.BAD_ESCAPE: "Write a backslash between double quotes twice, or use single quotes, on {where}.",
+    block.OPEN_LIST: "Close the list on {where} with `]`; an item with `#` or `:` belongs in quotes.",
+    block.OPEN_BRACES: "Put the value of {where} in quotes, or close it with `}}`.",
+    block.STRAY_LINE: "Write {where} as `key: value`, or indent it under the line it belongs to.",
+    block.NO_VALUE: "Write the value on {where}, or delete the line.",
+    block.UNCLOSED_BLOCK: "Add a line `---` below the last field.",
+    block.CONTROL_CHARACTER: "Delete the invisible character on {where}.",
 }
 
 _SOME_YAML = "Correct {where}; a value with `: `, ` #` or a special first character belongs in quotes."

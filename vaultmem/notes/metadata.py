@@ -1,6 +1,6 @@
 """What a note says of itself, as one value that travels whole through catalog, answers and worker.
 
-A new field arrives here, gets its rule in `parse`, and its column in `vaultmem.stores.catalog`.
+A new field arrives here, gets its rule in `field_rules`, and its column in `vaultmem.stores.catalog_rows`.
 """
 
 from __future__ import annotations
