@@ -134,7 +134,7 @@ def watched(name, globals=None, *rest, **named):
 
 builtins.__import__ = watched
 from vaultmem.engine.engine import Engine
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.testing import HashingEmbedder
 
 root = Path(tempfile.mkdtemp()) / "March Memories"

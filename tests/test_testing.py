@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from vaultmem.errors import EmbedderError
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.testing import HashingEmbedder, make_note
 
 

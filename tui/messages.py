@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vaultmem import Engine
     from vaultmem.events import Event
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.notes.parse import Status
+    from vaultmem.notes.metadata import Status
     from vaultmem.recall.answer import Recall
     from vaultmem.views import DoctorReport, Edited, EngineStatus, Freshness, NoteCopy, OpenedMemory
 

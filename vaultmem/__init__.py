@@ -24,7 +24,7 @@ _HOMES = {
     "Code": "vaultmem.notes.problems",
     "Diagnostic": "vaultmem.notes.diagnostics",
     "Severity": "vaultmem.notes.diagnostics",
-    "Status": "vaultmem.notes.parse",
+    "Status": "vaultmem.notes.metadata",
     "SyncReport": "vaultmem.events",
     "VaultmemError": "vaultmem.errors",
 }
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from vaultmem.events import SyncReport as SyncReport
     from vaultmem.notes.diagnostics import Diagnostic as Diagnostic
     from vaultmem.notes.diagnostics import Severity as Severity
-    from vaultmem.notes.parse import Status as Status
+    from vaultmem.notes.metadata import Status as Status
     from vaultmem.notes.problems import Code as Code
     from vaultmem.recall.answer import Candidate as Candidate
     from vaultmem.recall.answer import Hint as Hint

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vaultmem.events import WatcherMode
+from vaultmem.notes.metadata import Status, WithMetadata
 
 if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic
-    from vaultmem.notes.parse import Status
     from vaultmem.notes.problems import Code
 
 Json: TypeAlias = dict[str, Any]
@@ -19,22 +19,15 @@ Json: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class NoteView:
+class NoteView(WithMetadata):
     """One note as the catalog knows it."""
 
     path: str
     """Relative to the memory root, with `/`."""
-    id: str | None
-    name: str
-    description: str
-    tags: tuple[str, ...]
-    status: Status
     admitted: bool
     """It may be hinted."""
     indexed: bool
     """It has a usable id that no other note has, so it can be opened by it."""
-    created_at: str | None
-    updated_at: str | None
     diagnostics: tuple[Code, ...]
     size: int
     mtime_ns: int
@@ -48,15 +41,10 @@ class NoteView:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenedMemory:
+class OpenedMemory(WithMetadata):
     """A note read from disk. `text` is the whole file, `body` what follows its block; line ends as on disk."""
 
-    id: str | None
     path: str
-    name: str
-    description: str
-    tags: tuple[str, ...]
-    status: Status
     body: str
     text: str
     digest: str

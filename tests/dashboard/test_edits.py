@@ -8,7 +8,7 @@ from tui.models.history import History, Step
 from tui.requests.edits import do_again, give_new_ids, move_to_trash, take_back, write_status
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file, refused
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 
 
 @pytest.fixture

@@ -25,7 +25,8 @@ from vaultmem.editing.edits import (
 from vaultmem.editing.scalars import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import find_block
-from vaultmem.notes.parse import Status, parse_note
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tags
 

@@ -31,7 +31,7 @@ from vaultmem.events import (
     WatcherMode,
 )
 from vaultmem.files.watch import ROOT, Watcher
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 
 NEVER_S = 3_600.0
 

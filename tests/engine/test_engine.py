@@ -26,7 +26,7 @@ from vaultmem.errors import (
     WriterBusyError,
 )
 from vaultmem.events import EngineFailed, NoteEdited, SyncFinished
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.recall.scoring import Verdict
 
 HOUR_S = 3_600.0

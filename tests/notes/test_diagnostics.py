@@ -11,12 +11,12 @@ from vaultmem.notes.diagnostics import (
     CHECKS,
     SEVERITY,
     Diagnostic,
-    NoteFacts,
     Severity,
     diagnose,
     diagnose_root,
 )
-from vaultmem.notes.parse import Status, parse_note, unknown_note
+from vaultmem.notes.metadata import Metadata, Status
+from vaultmem.notes.parse import parse_note, unknown_note
 from vaultmem.notes.problems import Code, Problem
 
 ERRORS = """bad_yaml duplicate_key bad_encoding unreadable conflict_id invalid_id invalid_status merge_conflict
@@ -25,22 +25,13 @@ WARNINGS = """missing_description sync_conflict_copy tag_invalid no_tags too_lar
 template_placeholder missing_status"""
 INFOS = "missing_id missing_name deprecated empty_file"
 
-HEALTHY = NoteFacts("a/n.md", "mem_1", "Name", "What it tells", ("cache",), Status.ACTIVE, (), (), True)
+PATH = "a/n.md"
+HEALTHY = Metadata("mem_1", "Name", "What it tells", ("cache",))
 
 
-def facts_of(text: str, path: str = "a/n.md") -> NoteFacts:
+def found_in(text: str, path: str = PATH) -> tuple[Diagnostic, ...]:
     note = parse_note(path, text.encode())
-    return NoteFacts(
-        path,
-        note.id,
-        note.name,
-        note.description,
-        note.tags,
-        note.status,
-        note.problems,
-        (),
-        is_admitted=True,
-    )
+    return diagnose(path, note.metadata, note.problems)
 
 
 def codes(found: tuple[Diagnostic, ...]) -> list[str]:
@@ -55,24 +46,23 @@ def test_every_code_of_the_contract_has_its_severity_and_its_words() -> None:
 
 
 def test_a_healthy_note_has_no_diagnostic() -> None:
-    assert diagnose(HEALTHY) == ()
+    assert diagnose(PATH, HEALTHY, ()) == ()
 
 
 def test_what_follows_from_the_facts_is_derived() -> None:
-    poor = replace(
-        HEALTHY, description="", tags=(), status=Status.DEPRECATED, conflict_paths=("b/n.md", "c/n.md")
-    )
-    assert codes(diagnose(poor)) == ["conflict_id", "missing_description", "no_tags", "deprecated"]
-    assert "b/n.md, c/n.md" in diagnose(poor)[0].message
+    poor = replace(HEALTHY, description="", tags=(), status=Status.DEPRECATED)
+    found = diagnose(PATH, poor, (), ("b/n.md", "c/n.md"))
+    assert codes(found) == ["conflict_id", "missing_description", "no_tags", "deprecated"]
+    assert "b/n.md, c/n.md" in found[0].message
 
 
 def test_nothing_is_demanded_of_a_note_without_an_id() -> None:
-    assert codes(diagnose(facts_of("# Just a note\n"))) == ["missing_id"]
-    assert codes(diagnose(facts_of("---\nstatus: deprecated\n---\n"))) == ["missing_id"]
+    assert codes(found_in("# Just a note\n")) == ["missing_id"]
+    assert codes(found_in("---\nstatus: deprecated\n---\n")) == ["missing_id"]
 
 
 def test_errors_come_first() -> None:
-    found = diagnose(facts_of("---\nid: x\nstatus: off\ntags: ['!']\n---\n"))
+    found = found_in("---\nid: x\nstatus: off\ntags: ['!']\n---\n")
     assert codes(found) == ["invalid_status", "missing_description", "tag_invalid", "no_tags", "missing_name"]
     assert [d.severity for d in found] == [Severity.ERROR, *[Severity.WARNING] * 3, Severity.INFO]
 
@@ -124,45 +114,46 @@ def test_errors_come_first() -> None:
     ],
 )
 def test_a_message_says_what_and_where_and_the_fix_says_how(text: str, message: str, fix: str) -> None:
-    found = diagnose(facts_of(text))[0]
+    found = found_in(text)[0]
     assert message in found.message
     assert fix in found.fix
 
 
 def test_a_place_is_carried_beside_the_words() -> None:
-    found = diagnose(facts_of("---\nid: x\nname: @b\n---\n"))[0]
+    found = found_in("---\nid: x\nname: @b\n---\n")[0]
     assert (found.line, found.column, found.path, found.id) == (3, 7, "a/n.md", None)
 
 
 def test_every_message_and_fix_is_one_whole_line() -> None:
     for code in CHECKS:
         nasty = Problem(code, "\x1b[31m{x}\n|", 3, 4)
-        found = diagnose(replace(HEALTHY, path="a\n b.md", name="{n}\x07", id="x\ty", problems=(nasty,)))[0]
+        found = diagnose("a\n b.md", replace(HEALTHY, name="{n}\x07", id="x\ty"), (nasty,))[0]
         for text in (found.message, found.fix):
             assert text.isprintable() and text.endswith((".", ")")), text
 
 
 def test_commands_in_a_fix_can_be_pasted() -> None:
-    assert "`vaultmem adopt 'a b/it'\"'\"'s.md'`" in diagnose(facts_of("x", "a b/it's.md"))[0].fix
-    assert "`vaultmem tag 'id 1' --add TAG`" in diagnose(replace(HEALTHY, id="id 1", tags=()))[0].fix
+    assert "`vaultmem adopt 'a b/it'\"'\"'s.md'`" in found_in("x", "a b/it's.md")[0].fix
+    assert (
+        "`vaultmem tag 'id 1' --add TAG`" in diagnose(PATH, replace(HEALTHY, id="id 1", tags=()), ())[0].fix
+    )
 
 
 def test_a_certain_sync_copy_is_told_even_alone() -> None:
     path = "a/n.sync-conflict-20260806-034350-ABCDEF7.md"
-    assert codes(diagnose(replace(HEALTHY, path=path))) == ["sync_conflict_copy"]
+    assert codes(diagnose(path, HEALTHY, ())) == ["sync_conflict_copy"]
 
 
 def test_a_likely_sync_copy_is_told_only_in_a_conflict_with_its_original() -> None:
-    copy = replace(HEALTHY, path="a/n 2.md")
-    assert codes(diagnose(copy)) == []
-    assert codes(diagnose(replace(copy, conflict_paths=("a/other.md",)))) == ["conflict_id"]
-    assert codes(diagnose(replace(copy, conflict_paths=("a/n.md",)))) == ["conflict_id", "sync_conflict_copy"]
+    copy = "a/n 2.md"
+    assert codes(diagnose(copy, HEALTHY, ())) == []
+    assert codes(diagnose(copy, HEALTHY, (), ("a/other.md",))) == ["conflict_id"]
+    assert codes(diagnose(copy, HEALTHY, (), ("a/n.md",))) == ["conflict_id", "sync_conflict_copy"]
 
 
 def test_a_note_that_cannot_be_read_tells_the_reason() -> None:
     note = unknown_note("a/n.md", Code.UNREADABLE, "permission denied")
-    facts = replace(HEALTHY, id=None, problems=note.problems)
-    assert "permission denied" in diagnose(facts)[0].message
+    assert "permission denied" in diagnose(PATH, note.metadata, note.problems)[0].message
 
 
 def test_a_missing_root_is_an_error_with_its_path() -> None:

@@ -10,6 +10,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from vaultmem.notes.metadata import Status
 from vaultmem.notes.names import (
     is_note_name,
     is_skipped_folder,
@@ -18,7 +19,7 @@ from vaultmem.notes.names import (
     placeholder_of,
     sync_copy_of,
 )
-from vaultmem.notes.parse import BODY_LIMIT_BYTES, Note, Status, digest_of, parse_note, unknown_note
+from vaultmem.notes.parse import BODY_LIMIT_BYTES, Note, digest_of, parse_note, unknown_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tag, normalise_tags
 

@@ -10,31 +10,25 @@ import pytest
 
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Metadata, Status
+from vaultmem.notes.parse import Note
 from vaultmem.notes.problems import Code, Problem
-from vaultmem.stores.catalog import SCHEMA, Catalog, ChunkRef, NoteRecord
+from vaultmem.stores.catalog import SCHEMA, Catalog
+from vaultmem.stores.catalog_rows import ChunkRef, NoteRecord
 
 STAT = FileStat(10, 2_000_000_000, 3, 4)
 
 
 def record(path: str, note_id: str | None = "a", key: int | None = None, **fields) -> NoteRecord:
-    facts = {
-        "note_key": key,
-        "path": path,
-        "stat": STAT,
-        "digest": f"digest of {path}",
-        "id": note_id,
-        "name": "名 N",
-        "description": "about",
-        "tags": ("标签", "x/y"),
-        "status": Status.ACTIVE,
-        "created_at": "2026-05-14",
-        "updated_at": None,
-        "problems": (),
-        "is_known": True,
-        "chunks": (ChunkRef("metadata", 0, "h0"), ChunkRef("body", 0, "h1")),
-    }
-    return NoteRecord(**{**facts, **fields})
+    """A record whose metadata, note and own parts are as usual, but for `fields`."""
+    said = {"id": note_id, "name": "名 N", "description": "about", "tags": ("标签", "x/y")}
+    said |= {"created_at": "2026-05-14"}
+    read = {"digest": f"digest of {path}", "body": "", "body_line": 1, "problems": (), "is_known": True}
+    kept = {"stat": STAT, "chunks": (ChunkRef("metadata", 0, "h0"), ChunkRef("body", 0, "h1"))}
+    assert fields.keys() <= Metadata.__dataclass_fields__.keys() | read.keys() | kept.keys()
+    chosen = [{k: fields.get(k, v) for k, v in part.items()} for part in (said, read, kept)]
+    chosen[0] |= {k: v for k, v in fields.items() if k in Metadata.__dataclass_fields__}
+    return NoteRecord(key, Note(Metadata(**chosen[0]), path, **chosen[1]), **chosen[2])
 
 
 @pytest.fixture
@@ -51,10 +45,11 @@ def write(catalog: Catalog, *records: NoteRecord) -> list[int]:
 
 def test_a_note_comes_back_as_it_was_written(catalog):
     problems = (Problem(Code.NO_TAGS, "why | this", 3, 4), Problem(Code.MISSING_STATUS))
-    (key,) = write(catalog, record("2026/笔记.md", problems=problems))
+    said = Metadata("a", "名 N", "about", ("标签", "x/y"), Status.ACTIVE, "2026-05-14", "2026-05-15 09:00")
+    (key,) = write(catalog, record("2026/笔记.md", problems=problems, updated_at=said.updated_at))
     row = catalog.row_at("2026/笔记.md")
     assert row is not None
-    assert (row.note_key, row.stat, row.tags, row.status) == (key, STAT, ("标签", "x/y"), Status.ACTIVE)
+    assert (row.note_key, row.stat, row.metadata) == (key, STAT, said)
     assert row.problems == problems
     assert row.is_admitted and row.is_pending
     assert catalog.rows_by_key([key])[key].chunk_hashes == {"h0", "h1"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vaultmem.files.snapshot import FileStat, Snapshot
 from vaultmem.notes.parse import Note, unknown_note
 from vaultmem.notes.problems import Code
-from vaultmem.stores.catalog import Known
+from vaultmem.stores.catalog_rows import Known
 from vaultmem.sync.plan import (
     NO_FILE,
     Change,

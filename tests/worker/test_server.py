@@ -20,7 +20,7 @@ from vaultmem.config import Config
 from vaultmem.errors import ConflictError, EngineError, NoteNotFoundError, UsageError, WriterBusyError
 from vaultmem.hooks.turns import Turns
 from vaultmem.hooks.usage import SessionLog
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Metadata, Status
 from vaultmem.recall.answer import Candidate, Clue, Hint, Mode, Recall
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
@@ -32,7 +32,11 @@ from vaultmem.worker.client import WorkerClient
 from vaultmem.worker.server import Worker
 
 MEMORY = OpenedMemory(
-    "mem_1", "2026/05/a.md", "名 A", "desc", ("a", "b"), Status.ACTIVE, "body \ud800", "text", "d1"
+    Metadata("mem_1", "名 A", "desc", ("a", "b"), Status.DEPRECATED, "2026-05-01", "2026-05-02"),
+    "2026/05/a.md",
+    "body \ud800",
+    "text",
+    "d1",
 )
 SIGNALS = Signals(
     0.5, 0.4, 0.6, None, {"project": 0.05}, (ChunkSignal("t", "H › I", 3, 9, 0.4, 1.0),), ("t",)

@@ -24,7 +24,7 @@ from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Cells, Column, Rows
 from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteView
 
 PREVIEW_DELAY_S = 0.06

@@ -21,7 +21,7 @@ from tui.messages import (
     TrashAsked,
 )
 from tui.models.shelf import Shelf
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteView
 
 WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})

@@ -31,7 +31,7 @@ from tui.messages import (
     Undone,
 )
 from tui.models.history import History, Step
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.views import Edited, NoteView
 
 if TYPE_CHECKING:

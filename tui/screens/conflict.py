@@ -32,7 +32,7 @@ from tui.models.comparison import Pair, compare
 from tui.panes.pane import WRITING
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Cells, Column, Rows
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteCopy, OpenedMemory
 
 SYNC_COPY = "▲ looks like a sync tool's copy"

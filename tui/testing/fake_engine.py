@@ -14,9 +14,10 @@ from tui.testing.notes import NOW
 from vaultmem.editing import changes, edits
 from vaultmem.errors import ConcurrentChangeError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
-from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
+from vaultmem.notes.diagnostics import Diagnostic, diagnose
+from vaultmem.notes.metadata import Status
 from vaultmem.notes.names import new_id, sync_copy_of
-from vaultmem.notes.parse import Note, Status, parse_note
+from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
 from vaultmem.recall.answer import Recall
 from vaultmem.views import (
@@ -151,9 +152,7 @@ class FakeEngine:
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise RefusedError(f"{path} is not UTF-8 (byte {error.start})") from None
-        return OpenedMemory(
-            note.id, path, note.name, note.description, note.tags, note.status, note.body, text, note.digest
-        )
+        return OpenedMemory(note.metadata, path, note.body, text, note.digest)
 
     def copies(self, id: str) -> tuple[NoteCopy, ...]:
         """The notes with this id."""
@@ -300,46 +299,29 @@ class FakeEngine:
     def _parsed(self) -> dict[str, Note]:
         return {path: parse_note(path, data) for path, data in sorted(self.files.items())}
 
-    def _facts(self) -> list[tuple[Note, NoteFacts]]:
+    def _diagnosed(self) -> list[tuple[Note, tuple[str, ...], tuple[Diagnostic, ...]]]:
+        """Every note with the paths of those that share its id, and what is wrong with it."""
         parsed = self._parsed()
         found = []
         for path, note in parsed.items():
             same = tuple(each for each in parsed if note.id and parsed[each].id == note.id and each != path)
-            is_admitted = bool(note.id and note.description and note.status is Status.ACTIVE and not same)
-            facts = NoteFacts(
-                path,
-                note.id,
-                note.name,
-                note.description,
-                note.tags,
-                note.status,
-                note.problems,
-                same,
-                is_admitted,
-            )
-            found.append((note, facts))
+            found.append((note, same, diagnose(path, note.metadata, note.problems, same)))
         return found
 
     def _diagnostics(self) -> tuple[Diagnostic, ...]:
-        return tuple(each for _, facts in self._facts() for each in diagnose(facts))
+        return tuple(each for _, _, diagnostics in self._diagnosed() for each in diagnostics)
 
     def _views(self) -> tuple[NoteView, ...]:
         return tuple(
             NoteView(
+                metadata=note.metadata,
                 path=note.path,
-                id=note.id,
-                name=note.name,
-                description=note.description,
-                tags=note.tags,
-                status=note.status,
-                admitted=facts.is_admitted,
-                indexed=bool(note.id) and not facts.conflict_paths,
-                created_at=note.created_at,
-                updated_at=note.updated_at,
-                diagnostics=tuple(each.code for each in diagnose(facts)),
+                admitted=note.metadata.is_admissible and not same,
+                indexed=bool(note.id) and not same,
+                diagnostics=tuple(each.code for each in diagnostics),
                 size=len(self.files[note.path]),
                 mtime_ns=0,
                 is_pending=False,
             )
-            for note, facts in self._facts()
+            for note, same, diagnostics in self._diagnosed()
         )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
-from vaultmem.notes.parse import Note, Status
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import Note
 from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.text.terms import query_terms

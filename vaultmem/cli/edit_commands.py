@@ -80,7 +80,7 @@ def _edit_words(words: Words) -> None:
 
 def _status_command(name: str) -> Command:
     def run(options: Options) -> int:
-        from vaultmem.notes.parse import Status
+        from vaultmem.notes.metadata import Status
 
         wanted = Status.DEPRECATED if name == "deprecate" else Status.ACTIVE
         with open_engine(options) as engine:

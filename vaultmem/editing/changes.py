@@ -7,7 +7,8 @@ from datetime import datetime
 
 from vaultmem.editing import edits
 from vaultmem.errors import EditRefusedError, UsageError
-from vaultmem.notes.parse import Note, Status, parse_note
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tag, normalise_tags
 from vaultmem.text.moments import utc_now, utc_text

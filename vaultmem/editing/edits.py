@@ -18,8 +18,9 @@ from vaultmem.editing.proof import prove_edit, prove_new, prove_values
 from vaultmem.editing.scalars import write_scalar, write_time
 from vaultmem.editing.tag_edits import new_list, write_tags
 from vaultmem.errors import EditRefusedError
-from vaultmem.notes.block import BOM, BlockError, find_block, read_tree
-from vaultmem.notes.parse import NOT_ON_LINE_1, Note, Status, parse_note, second_block_line
+from vaultmem.notes.block import BOM, NOT_ON_LINE_1, BlockError, find_block, read_tree, second_block_line
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve

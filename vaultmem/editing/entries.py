@@ -5,12 +5,14 @@ Everything here is text → text on the block without its fences; places are cha
 
 from __future__ import annotations
 
+import dataclasses
 import re
 
 from vaultmem.errors import EditRefusedError
+from vaultmem.notes.metadata import Metadata
 from vaultmem.notes.tree import Entry, Fields, Listing, Node, Scalar
 
-FIELD_ORDER = ("id", "name", "description", "tags", "status", "created_at", "updated_at")
+FIELD_ORDER = tuple(field.name for field in dataclasses.fields(Metadata))
 
 _COLON = re.compile(r"[ \t]*:")
 

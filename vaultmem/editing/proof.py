@@ -18,7 +18,9 @@ from typing import Any, TypeAlias
 
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import Block, BlockError, find_block, read_tree
-from vaultmem.notes.parse import Status, parse_note, tag_field
+from vaultmem.notes.field_rules import tag_field
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import parse_note
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Alias, Fields, Listing, Node, Scalar, leaves, resolve
 

@@ -22,7 +22,7 @@ from vaultmem.editing.entries import (
 )
 from vaultmem.editing.scalars import write_scalar
 from vaultmem.errors import EditRefusedError
-from vaultmem.notes.parse import tag_field
+from vaultmem.notes.field_rules import tag_field
 from vaultmem.notes.tags import normalise_tag, split_tag_text
 from vaultmem.notes.tree import Alias, Entry, Fields, Listing, Node, Scalar, resolve
 

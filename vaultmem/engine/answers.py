@@ -13,10 +13,11 @@ from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine.opened import note_now
 from vaultmem.errors import ConflictError, NoteNotFoundError
 from vaultmem.files.vault import Vault
-from vaultmem.notes.diagnostics import Diagnostic, NoteFacts, diagnose
-from vaultmem.recall.evidence import Meaning, MemoryRow, Sources
+from vaultmem.notes.diagnostics import Diagnostic, diagnose
+from vaultmem.recall.evidence import Meaning, Sources
 from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.catalog import Catalog, NoteRow
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay
 from vaultmem.views import NoteView
 
@@ -36,37 +37,20 @@ def diagnose_rows(rows: Iterable[NoteRow]) -> dict[str, tuple[Diagnostic, ...]]:
     for row in rows:
         if row.id is not None:
             sharing[row.id].append(row.path)
-    return {row.path: diagnose(_facts(row, sharing.get(row.id or "", []))) for row in rows}
-
-
-def _facts(row: NoteRow, sharing: list[str]) -> NoteFacts:
-    return NoteFacts(
-        path=row.path,
-        id=row.id,
-        name=row.name,
-        description=row.description,
-        tags=row.tags,
-        status=row.status,
-        problems=row.problems,
-        conflict_paths=tuple(path for path in sharing if path != row.path),
-        is_admitted=row.is_admitted,
-    )
+    others = {
+        row.path: tuple(path for path in sharing.get(row.id or "", ()) if path != row.path) for row in rows
+    }
+    return {row.path: diagnose(row.path, row.metadata, row.problems, others[row.path]) for row in rows}
 
 
 def note_views(rows: Iterable[NoteRow], found: Mapping[str, tuple[Diagnostic, ...]]) -> tuple[NoteView, ...]:
     """The notes as surfaces show them, by path; `found` are their diagnostics."""
     return tuple(
         NoteView(
+            metadata=row.metadata,
             path=row.path,
-            id=row.id,
-            name=row.name,
-            description=row.description,
-            tags=row.tags,
-            status=row.status,
             admitted=row.is_admitted,
             indexed=row.is_indexed,
-            created_at=row.created_at,
-            updated_at=row.updated_at,
             diagnostics=tuple(diagnostic.code for diagnostic in found[row.path]),
             size=row.stat.size,
             mtime_ns=row.stat.mtime_ns,
@@ -123,12 +107,10 @@ def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Emb
     return Sources(memories, caches.lexical, meaning, check)
 
 
-def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[MemoryRow], MemoryRow | None]:
+def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[NoteRow], NoteRow | None]:
     """A look at the file of a memory that is about to be shown: the row to show, or None when it may not be."""
 
-    def check(row: MemoryRow) -> MemoryRow | None:
-        if not isinstance(row, NoteRow):
-            return row
+    def check(row: NoteRow) -> NoteRow | None:
         stat = vault.stat(row.path)
         if stat is None:
             return None

@@ -21,7 +21,7 @@ from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
 from vaultmem.stores.caches import CATALOG_FILE, Caches, StoreName
-from vaultmem.stores.catalog import NoteRow
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync import dense as filling
 from vaultmem.sync import integrity
 from vaultmem.views import (

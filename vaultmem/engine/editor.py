@@ -20,7 +20,7 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
-from vaultmem.stores.catalog import NoteRow
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.text.moments import utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 

@@ -31,10 +31,10 @@ from vaultmem.errors import (
 from vaultmem.events import Event, Progress, SyncReport
 from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import diagnose_root
-from vaultmem.notes.parse import Status
+from vaultmem.notes.metadata import Status
 from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches
-from vaultmem.stores.catalog import NoteRow
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync import integrity
 from vaultmem.text.moments import utc_now
 from vaultmem.views import (

@@ -43,9 +43,7 @@ def opened(note: Note, data: bytes) -> OpenedMemory:
             f"{note.path} is not UTF-8 (byte {error.start})", advice="Save it as UTF-8 in an editor."
         ) from None
     body = note.body if len(data) <= WHOLE_BODY_BYTES else _whole_body(note, text)
-    return OpenedMemory(
-        note.id, note.path, note.name, note.description, note.tags, note.status, body, text, note.digest
-    )
+    return OpenedMemory(note.metadata, note.path, body, text, note.digest)
 
 
 def _whole_body(note: Note, text: str) -> str:

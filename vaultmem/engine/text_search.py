@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from vaultmem.engine.opened import copies, note_now, read_memory
 from vaultmem.errors import ConflictError, NoteNotFoundError, UsageError
 from vaultmem.files.vault import Vault
-from vaultmem.notes.parse import Note, Status
+from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import Note
 from vaultmem.search.ripgrep import search_files
 from vaultmem.views import NoteCopy, OpenedMemory, SearchMatch, SearchResult
 

@@ -7,29 +7,21 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from vaultmem.recall import scoring
 from vaultmem.text.terms import document_terms, query_terms
 
-
-@dataclass(frozen=True, slots=True)
-class MemoryText:
-    """All words of a memory."""
-
-    id: str
-    name: str
-    description: str
-    tags: tuple[str, ...]
-    body: str
+if TYPE_CHECKING:
+    from vaultmem.views import OpenedMemory
 
 
 class WordCount:
     """What ripgrep for any word of the query finds: most different words first, then most matches."""
 
-    def __init__(self, memories: Sequence[MemoryText]) -> None:
-        self._texts = {memory.id: _folded(memory) for memory in memories}
+    def __init__(self, memories: Mapping[str, OpenedMemory]) -> None:
+        self._texts = {note_id: _folded(memory) for note_id, memory in memories.items()}
         self._counts: dict[str, Mapping[str, int]] = {}
 
     def scores(self, query: str) -> dict[str, float]:
@@ -50,14 +42,14 @@ class WordCount:
 class OwnBM25:
     """BM25 on the same terms as recall, ranked by nothing else."""
 
-    def __init__(self, memories: Sequence[MemoryText]) -> None:
+    def __init__(self, memories: Mapping[str, OpenedMemory]) -> None:
         self._postings: dict[str, dict[str, int]] = defaultdict(dict)
         self._lengths: dict[str, int] = {}
-        for memory in memories:
+        for note_id, memory in memories.items():
             counts = document_terms(memory.name, memory.description, memory.tags, memory.body)
-            self._lengths[memory.id] = counts.total()
+            self._lengths[note_id] = counts.total()
             for term, count in counts.items():
-                self._postings[term][memory.id] = count
+                self._postings[term][note_id] = count
         self._average = sum(self._lengths.values()) / max(1, len(self._lengths))
 
     def scores(self, query: str) -> dict[str, float]:
@@ -71,6 +63,6 @@ class OwnBM25:
         return dict(found)
 
 
-def _folded(memory: MemoryText) -> str:
+def _folded(memory: OpenedMemory) -> str:
     text = "\n".join((memory.name, memory.description, *memory.tags, memory.body))
     return unicodedata.normalize("NFKC", text).lower()

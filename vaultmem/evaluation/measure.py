@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Protocol
 
 from vaultmem.errors import EngineError, VaultmemError
-from vaultmem.evaluation.baselines import MemoryText, OwnBM25, WordCount
+from vaultmem.evaluation.baselines import OwnBM25, WordCount
 from vaultmem.evaluation.golden import GoldenQuery, GoldenSet, Kind, check_golden
 from vaultmem.recall.scoring import Signals
 from vaultmem.text.languages import script_language
@@ -196,18 +196,16 @@ def evaluate(
     metrics_library()
     notes = engine.notes()
     check_golden(golden, notes)
-    texts = [_text(engine, note) for note in notes if note.admitted and note.id]
-    languages = {text.id: script_language(text.name + text.description + text.body) for text in texts}
+    memories = {note.id: engine.open_memory(note.id) for note in notes if note.admitted and note.id}
+    languages = {
+        note_id: script_language(memory.name + memory.description + memory.body)
+        for note_id, memory in memories.items()
+    }
     answers = []
     for number, query in enumerate(golden.queries):
         answers.append(_ask(engine, query, languages, min_score, hint_limit))
         progress(number + 1, len(golden.queries))
-    return _measured(golden, tuple(answers), texts, min_score, hint_limit)
-
-
-def _text(engine: Engine, note: NoteView) -> MemoryText:
-    opened = engine.open_memory(note.id or "")
-    return MemoryText(opened.id or "", opened.name, opened.description, tuple(opened.tags), opened.body)
+    return _measured(golden, tuple(answers), memories, min_score, hint_limit)
 
 
 def _ask(
@@ -248,7 +246,7 @@ def _groups(query: GoldenQuery, languages: Mapping[str, str]) -> tuple[str, ...]
 def _measured(
     golden: GoldenSet,
     answers: tuple[Answer, ...],
-    texts: Sequence[MemoryText],
+    memories: Mapping[str, OpenedMemory],
     min_score: float,
     hint_limit: int,
 ) -> Evaluation:
@@ -277,7 +275,7 @@ def _measured(
             [a.score for a in positives], [a.score for a in negatives if a.query.is_off_topic], min_score
         ),
         _gates(overall, by_group, [a for a in negatives if a.query.is_off_topic]),
-        _baselines(answers, texts, hint_limit),
+        _baselines(answers, memories, hint_limit),
     )
 
 
@@ -365,10 +363,10 @@ def _gates(overall: Figures, groups: Mapping[str, Figures], off_topic: Sequence[
 
 
 def _baselines(
-    answers: Sequence[Answer], texts: Sequence[MemoryText], hint_limit: int
+    answers: Sequence[Answer], memories: Mapping[str, OpenedMemory], hint_limit: int
 ) -> tuple[Baseline, ...]:
     return tuple(
-        _baseline(name, scorer(texts), answers, hint_limit)
+        _baseline(name, scorer(memories), answers, hint_limit)
         for name, scorer in (("ripgrep", WordCount), ("BM25 alone", OwnBM25))
     )
 

@@ -17,28 +17,40 @@ from typing import Any
 
 from vaultmem.notes.problems import Code, Problem
 from vaultmem.notes.tree import Alias, Entry, Fields, Listing, Node, Resolved, Scalar
-from vaultmem.notes.yaml_errors import (
-    CONTROL_CHARACTER,
-    EXPLICIT_TAG,
-    KEY_IS_NO_TEXT,
-    NESTED_TOO_DEEP,
-    NO_VALUE,
-    OPEN_BRACES,
-    OPEN_LIST,
-    UNKNOWN_ALIAS,
-    explain,
-)
 
 BLOCK_LIMIT_BYTES = 256 * 1024
 DEPTH_LIMIT = 64
 FIRST_LINE = 2  # the block's text begins on the second line of the file
 BOM = b"\xef\xbb\xbf"
 
+# Details of problems, in words for someone who does not know YAML; `vaultmem.notes.diagnostics` knows how to mend each.
+COLON_INSIDE = "an unquoted value holds ': '"
+SPECIAL_FIRST = "an unquoted value begins with"
+TAB_INDENT = "a tab is used for indentation"
+OPEN_QUOTE = "a quote is opened here and not closed properly"
+BAD_ESCAPE = "there is no such escape between double quotes"
+OPEN_LIST = "the list that begins with [ here is not closed properly"
+OPEN_BRACES = "the mapping that begins with { here is not closed properly"
+TEXT_AFTER = "text follows a value that is already complete"
+STRAY_LINE = "this is neither `key: value` nor a part of the value above"
+KEY_IS_NO_TEXT = "a key is a list or a mapping, as in {{…}}"
+EXPLICIT_TAG = "the value has the YAML tag"
+UNKNOWN_ALIAS = "there is no anchor for"
+CONTROL_CHARACTER = "YAML does not allow the character"
+NESTED_TOO_DEEP = "lists and mappings are nested too deeply"
+NO_VALUE = "a value is missing"
+UNCLOSED_BLOCK = "the opening --- on line 1 has no closing ---"
+NOT_ON_LINE_1 = "its metadata block does not begin on line 1, so it does not count"
+NO_FIELDS = "its metadata block holds no `key: value` lines"
+SECOND_BLOCK = "a second metadata block follows, and only the first one counts; it begins on line"
+
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?---[ \t]*\r?\n")
 _CLOSING = re.compile(rb"^---[ \t]*(?:\r?\n|\r?\Z)", re.MULTILINE)
 _HIDDEN = re.compile("[\x85\u2028\u2029\ufeff]|\r(?!\n)")
 _NOT_ALLOWED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff\ud800-\udfff]")
 _TEXT_TAG = "tag:yaml.org,2002:str"
+MERGE_MARKER = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
+_MEMORY_KEYS = frozenset({"id", "name", "description", "tags", "status"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,41 @@ def read_tree(text: str) -> Node | None:
     """
     hidden, back = _hide_odd_characters(text)
     return _Builder(hidden, back).build()
+
+
+def read_block(data: bytes, block: Block) -> Node | Problem | None:
+    """The tree of a block, None where nothing is in it, or why it cannot be read."""
+    if block.end - block.start > BLOCK_LIMIT_BYTES:
+        return Problem(Code.BAD_YAML, f"the block is longer than {BLOCK_LIMIT_BYTES // 1024} KiB", 1, 1)
+    if marker := MERGE_MARKER.search(data, block.start, block.end):
+        line = data.count(b"\n", 0, marker.start()) + 1
+        return Problem(Code.MERGE_CONFLICT, "the block holds the markers of an unfinished merge", line, 1)
+    try:
+        return read_tree(data[block.start : block.end].decode())
+    except BlockError as error:
+        return error.problem
+
+
+def second_block(body: str, body_line: int) -> str:
+    """Why a memory's fields may lie in a block that is not read; empty when there is no second one."""
+    line = second_block_line(body, body_line)
+    return f"{SECOND_BLOCK} {line}" if line else ""
+
+
+def second_block_line(body: str, body_line: int) -> int | None:
+    """The line of a block that directly follows the note's own, if it looks like a memory's."""
+    stripped = body.lstrip()
+    if not stripped.startswith("---"):
+        return None
+    data = stripped.encode()
+    block = find_block(data)
+    tree = read_block(data, block) if block and block.is_closed else None
+    if isinstance(tree, Fields) and any(entry.key.text in _MEMORY_KEYS for entry in tree.entries):
+        return body_line + body[: len(body) - len(stripped)].count("\n")
+    return None
+
+
+# --- text → tree
 
 
 def _hide_odd_characters(text: str) -> tuple[str, dict[int, str]]:
@@ -153,7 +200,8 @@ class _Builder:
         self._refuse_tag(event)
         text = event.value.translate(self._back) if self._back else event.value
         if event.style == '"' and not text.isascii() and any("\ud800" <= c <= "\udfff" for c in text):
-            raise self._error(event, "an escape stands for half a character")  # only PyYAML without libyaml
+            # Only PyYAML without libyaml lets it pass.
+            raise self._error(event, "an escape stands for a lone surrogate (half of a UTF-16 pair)")
         start, end = event.start_mark.index, event.end_mark.index
         return Scalar(text, event.style or "", start, end, *_place(event), event.anchor)
 
@@ -184,7 +232,7 @@ class _Builder:
         )
 
     def _in_plain_words(self, error: Any) -> BlockError:
-        detail, line, column = explain(error, self._text)
+        detail, line, column = _explain(error, self._text)
         if detail == NO_VALUE and self._open and self._open[-1][0].flow_style:
             unclosed = self._open[-1][0]
             character = self._text[unclosed.start_mark.index]
@@ -209,3 +257,53 @@ def _entries(children: list[Node]) -> tuple[Entry, ...]:
         lines[key.text] = key.line
         entries.append(Entry(key, value))
     return tuple(entries)
+
+
+# --- what a YAML parser complains of, so that the mistake can be found
+
+# What the parser was doing → what is wrong. The mistake is then where that began, not where it gave up.
+_BY_CONTEXT = {
+    "flow sequence": OPEN_LIST,
+    "flow mapping": OPEN_BRACES,
+    "quoted scalar": OPEN_QUOTE,
+    "simple key": STRAY_LINE,
+}
+_MISREAD_FIRST = ("block scalar", "an anchor", "an alias", "a tag", "a directive")  # meant as a text
+_SPECIAL = ("cannot start any token", "are not allowed", "expected node content", "expected the node content")
+_STRAY = ("expected key", "expected <block end>", "<document start>", "expected '-'")
+
+
+def _explain(error: Any, text: str) -> tuple[str, int, int]:
+    """What is wrong, with line and column (from 0) in the parsed text. `error`: a MarkedYAMLError."""
+    problem, context = str(error.problem or ""), str(error.context or "")
+    mark = error.problem_mark or error.context_mark
+    began = error.context_mark or mark
+    if "nesting depth" in problem:
+        return _at(NESTED_TOO_DEEP, mark, text)
+    if "escape" in problem:
+        return _at(BAD_ESCAPE, mark, text)
+    for words, meaning in _BY_CONTEXT.items():
+        if words in context:
+            return _at(meaning, began, text)
+    if any(words in context for words in _MISREAD_FIRST):
+        return _at(_special(text, began), began, text)
+    if "mapping values are not allowed" in problem:
+        return _at(COLON_INSIDE, mark, text)
+    if any(words in problem for words in _SPECIAL):
+        return _at(_special(text, mark), mark, text)
+    if any(words in problem for words in _STRAY):
+        line = text[text.rfind("\n", 0, mark.index) + 1 : mark.index]
+        return _at(TEXT_AFTER if line.strip() else STRAY_LINE, mark, text)
+    return _at(problem or context, mark, text)
+
+
+def _special(text: str, mark: Any) -> str:
+    character = text[mark.index : mark.index + 1]
+    if not character.strip(" \n\r"):
+        return NO_VALUE
+    return TAB_INDENT if character == "\t" else f"{SPECIAL_FIRST} {character}"
+
+
+def _at(meaning: str, mark: Any, text: str) -> tuple[str, int, int]:
+    # At the end of the text the parser points below its last line.
+    return meaning, min(mark.line, text.rstrip("\n").count("\n")), mark.column

@@ -7,15 +7,16 @@ description, no tags, deprecated, a conflict) is derived here and stored nowhere
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 
-from vaultmem.notes import yaml_errors
+from vaultmem.notes import block
+from vaultmem.notes.block import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK
+from vaultmem.notes.metadata import Metadata, Status
 from vaultmem.notes.names import sync_copy_of
-from vaultmem.notes.parse import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK, Status
 from vaultmem.notes.problems import Code, Problem
 
 
@@ -39,21 +40,6 @@ class Diagnostic:
     fix: str
     line: int | None = None
     column: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NoteFacts:
-    """What the checks look at."""
-
-    path: str
-    id: str | None
-    name: str
-    description: str
-    tags: tuple[str, ...]
-    status: Status
-    problems: tuple[Problem, ...]
-    conflict_paths: tuple[str, ...]  # the other notes with the same id
-    is_admitted: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,21 +141,21 @@ _MISSING_ID_FIXES = {
     SECOND_BLOCK: "Make one block of the two.",
 }
 _YAML_FIXES = {
-    yaml_errors.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',
-    yaml_errors.SPECIAL_FIRST: 'Put the whole value of {where} in quotes: `key: "…"`.',
-    yaml_errors.TEXT_AFTER: "Put the whole value of {where} in quotes, and double the quotes inside it.",
-    yaml_errors.UNKNOWN_ALIAS: 'Put the value of {where} in quotes: `key: "*…"`.',
-    yaml_errors.EXPLICIT_TAG: "Put the value of {where} in quotes, or delete the tag.",
-    yaml_errors.KEY_IS_NO_TEXT: "Put the value of {where} in quotes, or fill in the template's placeholder.",
-    yaml_errors.TAB_INDENT: "Indent {where} with spaces.",
-    yaml_errors.OPEN_QUOTE: "Close the quote that opens on {where}; a quote inside the text is written twice.",
-    yaml_errors.BAD_ESCAPE: "Write a backslash between double quotes twice, or use single quotes, on {where}.",
-    yaml_errors.OPEN_LIST: "Close the list on {where} with `]`; an item with `#` or `:` belongs in quotes.",
-    yaml_errors.OPEN_BRACES: "Put the value of {where} in quotes, or close it with `}}`.",
-    yaml_errors.STRAY_LINE: "Write {where} as `key: value`, or indent it under the line it belongs to.",
-    yaml_errors.NO_VALUE: "Write the value on {where}, or delete the line.",
-    yaml_errors.UNCLOSED_BLOCK: "Add a line `---` below the last field.",
-    yaml_errors.CONTROL_CHARACTER: "Delete the invisible character on {where}.",
+    block.COLON_INSIDE: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    block.SPECIAL_FIRST: 'Put the whole value of {where} in quotes: `key: "…"`.',
+    block.TEXT_AFTER: "Put the whole value of {where} in quotes, and double the quotes inside it.",
+    block.UNKNOWN_ALIAS: 'Put the value of {where} in quotes: `key: "*…"`.',
+    block.EXPLICIT_TAG: "Put the value of {where} in quotes, or delete the tag.",
+    block.KEY_IS_NO_TEXT: "Put the value of {where} in quotes, or fill in the template's placeholder.",
+    block.TAB_INDENT: "Indent {where} with spaces.",
+    block.OPEN_QUOTE: "Close the quote that opens on {where}; a quote inside the text is written twice.",
+    block.BAD_ESCAPE: "Write a backslash between double quotes twice, or use single quotes, on {where}.",
+    block.OPEN_LIST: "Close the list on {where} with `]`; an item with `#` or `:` belongs in quotes.",
+    block.OPEN_BRACES: "Put the value of {where} in quotes, or close it with `}}`.",
+    block.STRAY_LINE: "Write {where} as `key: value`, or indent it under the line it belongs to.",
+    block.NO_VALUE: "Write the value on {where}, or delete the line.",
+    block.UNCLOSED_BLOCK: "Add a line `---` below the last field.",
+    block.CONTROL_CHARACTER: "Delete the invisible character on {where}.",
 }
 
 _SOME_YAML = "Correct {where}; a value with `: `, ` #` or a special first character belongs in quotes."
@@ -180,43 +166,48 @@ SEVERITY: Mapping[Code, Severity] = MappingProxyType({code: check.severity for c
 _ORDER = {code: number for number, code in enumerate(CHECKS)}
 
 
-def diagnose(facts: NoteFacts) -> tuple[Diagnostic, ...]:
-    """Return everything that is to be said about one note, errors first."""
-    problems = sorted((*facts.problems, *_derived(facts)), key=lambda problem: _ORDER[problem.code])
-    return tuple(_diagnostic(facts, problem) for problem in problems)
+def diagnose(
+    path: str, metadata: Metadata, problems: Iterable[Problem], conflict_paths: tuple[str, ...] = ()
+) -> tuple[Diagnostic, ...]:
+    """Everything that is to be said about one note, errors first; `conflict_paths` are the others with its id."""
+    found = (*problems, *_derived(path, metadata, conflict_paths))
+    return tuple(
+        _diagnostic(path, metadata, problem)
+        for problem in sorted(found, key=lambda problem: _ORDER[problem.code])
+    )
 
 
 def diagnose_root(root: Path, reason: str) -> Diagnostic:
-    """Return the diagnostic for a memory root that is gone or cannot be read."""
+    """The diagnostic for a memory root that is gone or cannot be read."""
     check = CHECKS[Code.ROOT_MISSING]
     message = check.message.format(path=root, detail=reason)
     return Diagnostic(Code.ROOT_MISSING, check.severity, "", None, message, check.fix)
 
 
-def _derived(facts: NoteFacts) -> Iterator[Problem]:
-    """Yield what follows from the facts. Nothing is demanded of a note without an id: it is no memory."""
-    if facts.id is None:
+def _derived(path: str, metadata: Metadata, conflict_paths: tuple[str, ...]) -> Iterator[Problem]:
+    """What follows from a note's facts. Nothing is demanded of a note without an id: it is no memory."""
+    if metadata.id is None:
         return
-    if facts.conflict_paths:
-        yield Problem(Code.CONFLICT_ID, ", ".join(facts.conflict_paths))
-    if original := sync_copy_of(facts.path, facts.conflict_paths):
+    if conflict_paths:
+        yield Problem(Code.CONFLICT_ID, ", ".join(conflict_paths))
+    if original := sync_copy_of(path, conflict_paths):
         yield Problem(Code.SYNC_CONFLICT_COPY, original)
-    if not facts.description:
+    if not metadata.description:
         yield Problem(Code.MISSING_DESCRIPTION)
-    if not facts.tags:
+    if not metadata.tags:
         yield Problem(Code.NO_TAGS)
-    if facts.status is Status.DEPRECATED:
+    if metadata.status is Status.DEPRECATED:
         yield Problem(Code.DEPRECATED)
 
 
-def _diagnostic(facts: NoteFacts, problem: Problem) -> Diagnostic:
+def _diagnostic(path: str, metadata: Metadata, problem: Problem) -> Diagnostic:
     check, where = CHECKS[problem.code], f"line {problem.line}" if problem.line else "the block"
     values = {
-        "path": facts.path,
-        "path_word": shlex.quote(facts.path),
-        "id": facts.id,
-        "id_word": shlex.quote(facts.id or ""),
-        "name": facts.name,
+        "path": path,
+        "path_word": shlex.quote(path),
+        "id": metadata.id,
+        "id_word": shlex.quote(metadata.id or ""),
+        "name": metadata.name,
         "detail": _detail(problem),
         "where": where,
         "at": where + (f", column {problem.column}" if problem.column else ""),
@@ -225,7 +216,7 @@ def _diagnostic(facts: NoteFacts, problem: Problem) -> Diagnostic:
     values["missing_id_fix"] = _fix_for(problem, _MISSING_ID_FIXES, _ADOPT).format(**values)
     message, fix = (_on_one_line(text.format(**values)) for text in (check.message, check.fix))
     return Diagnostic(
-        problem.code, check.severity, facts.path, facts.id, message, fix, problem.line, problem.column
+        problem.code, check.severity, path, metadata.id, message, fix, problem.line, problem.column
     )
 
 

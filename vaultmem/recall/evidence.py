@@ -20,47 +20,17 @@ if TYPE_CHECKING:
 
     from vaultmem.embedding.calibration import Calibration
     from vaultmem.recall.prompt import Prompt, Window
+    from vaultmem.stores.catalog_rows import NoteRow
     from vaultmem.stores.dense_rows import DenseRow, RowTable
     from vaultmem.stores.lexical import LexicalHit
 
     Vectors = NDArray[np.float32]
 
 
-class MemoryRow(Protocol):
-    """What recall reads of a note on record."""
-
-    @property
-    def note_key(self) -> int: ...
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def path(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def description(self) -> str: ...
-    @property
-    def tags(self) -> tuple[str, ...]: ...
-    @property
-    def status(self) -> str: ...
-    @property
-    def updated_at(self) -> str | None: ...
-    @property
-    def digest(self) -> str: ...
-    @property
-    def lexical_digest(self) -> str | None: ...
-    @property
-    def dense_digest(self) -> str | None: ...
-    @property
-    def in_conflict(self) -> bool: ...
-    @property
-    def chunk_hashes(self) -> frozenset[str]: ...
-
-
 class Memories(Protocol):
     """The catalog, as recall sees it."""
 
-    def rows_by_key(self, keys: Collection[int]) -> Mapping[int, MemoryRow]: ...
+    def rows_by_key(self, keys: Collection[int]) -> Mapping[int, NoteRow]: ...
     def admitted_count(self) -> int: ...
 
 
@@ -97,7 +67,7 @@ class Sources:
     memories: Memories
     lexical: Lexical | None
     meaning: Meaning | None = None
-    check_hint: Callable[[MemoryRow], MemoryRow | None] = lambda row: row
+    check_hint: Callable[[NoteRow], NoteRow | None] = lambda row: row
     """Looks at the note's file as it is now: the row to show, or None when the note is gone."""
 
 
@@ -116,7 +86,7 @@ class Passage(NamedTuple):
 class Evidence:
     """All that is known about the candidates of one prompt, by note key."""
 
-    rows: Mapping[int, MemoryRow]
+    rows: Mapping[int, NoteRow]
     memories: int
     """Admitted memories in the vault."""
     passages: Mapping[int, list[Passage]]
@@ -210,7 +180,7 @@ def _proposed(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> set[
 
 
 def _passages(
-    rows: Mapping[int, MemoryRow],
+    rows: Mapping[int, NoteRow],
     prompt: Prompt,
     vectors: Vectors | None,
     embedded: RowTable | None,
@@ -235,13 +205,13 @@ def _passages(
     return found
 
 
-def _counts_for(digest: str, text_hash: str, row: MemoryRow) -> bool:
+def _counts_for(digest: str, text_hash: str, row: NoteRow) -> bool:
     """A vector is of the version on record, and its text is still in the note."""
     return digest == row.dense_digest and (digest == row.digest or text_hash in row.chunk_hashes)
 
 
 def _counts(
-    rows: Mapping[int, MemoryRow], terms: Sequence[str], lexical: Lexical | None
+    rows: Mapping[int, NoteRow], terms: Sequence[str], lexical: Lexical | None
 ) -> dict[int, LexicalHit]:
     hits: Iterable[LexicalHit] = lexical.read(rows, terms) if lexical is not None and rows else ()
     return {hit.note_key: hit for hit in hits if hit.digest == rows[hit.note_key].lexical_digest}

@@ -14,13 +14,14 @@ from vaultmem.errors import EmbedderError
 from vaultmem.recall import scoring
 from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
 from vaultmem.recall.bonuses import carried_names, exact_bonus, small_bonuses
-from vaultmem.recall.evidence import Evidence, MemoryRow, Passage, Sources, embed_prompt, gather
+from vaultmem.recall.evidence import Evidence, Passage, Sources, embed_prompt, gather
 from vaultmem.recall.identifiers import rare_names
 from vaultmem.recall.prompt import Prompt, read_prompt
 from vaultmem.recall.scoring import ChunkSignal, Signals, Verdict
 from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
+    from vaultmem.stores.catalog_rows import NoteRow
     from vaultmem.stores.dense_rows import DenseRow
 
 
@@ -80,7 +81,7 @@ class _Weighed(NamedTuple):
 class Ranked(NamedTuple):
     """A candidate with the parts of its score and their sum."""
 
-    row: MemoryRow
+    row: NoteRow
     score: float
     signals: Signals
 
@@ -215,9 +216,7 @@ def _judge(
         )
 
 
-def _verdict(
-    row: MemoryRow, score: float, min_score: float, suppressed: Collection[str], free: int
-) -> Verdict:
+def _verdict(row: NoteRow, score: float, min_score: float, suppressed: Collection[str], free: int) -> Verdict:
     """What the note's own facts forbid comes first, then the score, then suppression and the limit."""
     facts = (
         (Verdict.CONFLICT, row.in_conflict),

@@ -1,6 +1,8 @@
 """The state dir: the caches, each behind the one module that knows its library.
 
 catalog       the SQLite ledger of what the stores were made from
+catalog_rows  what it keeps of a note, as values and as columns
+catalog_file  its file: opened, made, and how it fails
 vectors       raw vectors by model and text, in SQLite
 lexical       the words of each note, in Tantivy
 dense         the vectors of each chunk, in LanceDB

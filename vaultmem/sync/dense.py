@@ -26,7 +26,7 @@ from vaultmem.events import Filled, Phase, Progress
 from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.catalog import NoteRow
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.sync import integrity

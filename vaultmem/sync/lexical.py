@@ -18,7 +18,7 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.catalog import ChunkRef, Known, NoteRecord
+from vaultmem.stores.catalog_rows import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.sync import integrity
 from vaultmem.sync.plan import Change, Differences, Plan, Reading, compare, plan_changes
@@ -177,18 +177,8 @@ def prepare_note(change: Change) -> Prepared:
     note, known = change.reading.note, change.known
     record = NoteRecord(
         note_key=known.note_key if known else None,
-        path=note.path,
+        note=note,
         stat=change.reading.stat,
-        digest=note.digest,
-        id=note.id,
-        name=note.name,
-        description=note.description,
-        tags=note.tags,
-        status=note.status,
-        created_at=note.created_at,
-        updated_at=note.updated_at,
-        problems=note.problems,
-        is_known=note.is_known,
         chunks=chunk_refs(note) if note.id else (),
     )
     terms = document_terms(note.name, note.description, note.tags, note.body) if note.id else None
@@ -267,7 +257,7 @@ def _forget(caches: Caches, lexical: LexicalStore, note_keys: set[int]) -> None:
 def _documents(keys: Sequence[int], prepared: Sequence[Prepared]) -> list[LexicalDoc | None]:
     """A document for each note, or None for one that belongs in no store."""
     return [
-        None if item.doc_terms is None else LexicalDoc(key, item.record.digest, item.doc_terms)
+        None if item.doc_terms is None else LexicalDoc(key, item.record.note.digest, item.doc_terms)
         for key, item in zip(keys, prepared, strict=True)
     ]
 

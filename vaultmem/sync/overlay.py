@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import Note
-from vaultmem.stores.catalog import Catalog, NoteRow
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync.plan import Reading, compare, plan_changes
 from vaultmem.sync.reading import hold_back_half_written, read_note
 from vaultmem.text.shown import is_text
@@ -58,17 +59,7 @@ class Overlay:
 
 def _as_read(row: NoteRow, note: Note) -> NoteRow:
     """What the file says itself; digests stay, since they say what the stores hold."""
-    return replace(
-        row,
-        path=note.path,
-        id=note.id,
-        name=note.name,
-        description=note.description,
-        tags=note.tags,
-        status=note.status,
-        updated_at=note.updated_at,
-        problems=note.problems,
-    )
+    return replace(row, metadata=note.metadata, path=note.path, problems=note.problems)
 
 
 @dataclass(frozen=True, slots=True)

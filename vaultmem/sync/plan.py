@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from vaultmem.files.snapshot import FileStat, Snapshot
 from vaultmem.notes.parse import Note, unknown_note
 from vaultmem.notes.problems import Code
-from vaultmem.stores.catalog import Known
+from vaultmem.stores.catalog_rows import Known
 
 NO_FILE = FileStat(0, 0, 0, 0)
 

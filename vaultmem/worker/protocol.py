@@ -129,10 +129,12 @@ def read_search(data: Json) -> SearchResult:
 
 def read_memory(data: Json) -> OpenedMemory:
     """A note read from disk."""
-    from vaultmem.notes.parse import Status
+    from vaultmem.notes.metadata import Metadata, Status
     from vaultmem.views import OpenedMemory
 
-    return OpenedMemory(**{**data, "tags": tuple(data["tags"]), "status": Status(data["status"])})
+    said = data["metadata"]
+    metadata = Metadata(**{**said, "tags": tuple(said["tags"]), "status": Status(said["status"])})
+    return OpenedMemory(**{**data, "metadata": metadata})
 
 
 def read_saved(data: Json) -> Saved:
