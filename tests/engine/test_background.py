@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem import background
+from vaultmem import background, sync
 from vaultmem.config import Config, WatchMode
 from vaultmem.engine import Engine
 from vaultmem.errors import EmbedderError, StoreError
@@ -30,6 +30,7 @@ from vaultmem.events import (
     WatcherMode,
 )
 from vaultmem.notes import Status
+from vaultmem.reading import SETTLE_NS
 from vaultmem.watch import ROOT, Watcher
 
 NEVER_S = 3_600.0
@@ -193,12 +194,31 @@ def test_files_that_are_no_notes_and_dot_folders_wake_nobody(world):
         assert [event.report.scanned for event in watched.told(SyncFinished)] == [1]
 
 
-def test_a_note_that_breaks_keeps_its_rows_for_a_moment_and_then_leaves(world):
-    file = world.note("a.md", "a")
+class Moment:
+    """The moment that a broken note is given ends when the test says so, not after a second and a half."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.is_over = False
+        hold_back = sync.hold_back_half_written
+        monkeypatch.setattr(
+            sync,
+            "hold_back_half_written",
+            lambda plan, now_ns, _: hold_back(plan, now_ns, 0 if self.is_over else int(NEVER_S * 1e9)),
+        )
+        monkeypatch.setattr(background, "SECOND_LOOK_S", 0.05)
+
+
+def test_the_second_look_at_a_broken_note_comes_after_the_moment_that_it_is_given():
+    assert background.SECOND_LOOK_S * 1e9 > SETTLE_NS
+
+
+def test_a_note_that_breaks_keeps_its_rows_for_a_moment_and_then_leaves(world, monkeypatch):
+    file, moment = world.note("a.md", "a"), Moment(monkeypatch)
     with following(world) as watched:
         file.write_text("---\nid: [\n---\n")
         wait_until(lambda: codes(watched.engine) == {"a.md": ["bad_yaml"]})
         assert watched.ids() == {"a.md": "a"}
+        moment.is_over = True
         watched.wait_for({"a.md": None})
 
 
@@ -207,8 +227,8 @@ def codes(engine: Engine) -> dict[str, list[str]]:
         return {row.path: [str(p.code) for p in row.problems] for row in caches.catalog.rows()}
 
 
-def test_a_note_that_was_only_half_written_never_leaves(world):
-    file = world.note("a.md", "a", "first\n")
+def test_a_note_that_was_only_half_written_never_leaves(world, monkeypatch):
+    file, _ = world.note("a.md", "a", "first\n"), Moment(monkeypatch)
     whole = file.read_text()
     with following(world) as watched:
         seen = []
