@@ -1,4 +1,4 @@
-"""What every room's tests share: a memory root to play with; and pictures are accepted only from the pinned Textual."""
+"""What every room shares: a memory root to play with, how workers share the tests, who may accept pictures."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,3 +51,17 @@ def make_world() -> Iterator[Callable[[], World]]:
     yield make
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """What `--dist worksteal` does, for whoever asked for `-n` alone.
+
+    xdist's own choice gives each worker an eighth of the suite beforehand: the one with the cases' processes was at
+    it for minutes after the other had nothing left to do.
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)

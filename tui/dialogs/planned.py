@@ -1,8 +1,9 @@
 """What dialogs have in common that change notes: the change is shown before it is made, and a draft is never lost.
 
 A draft becomes a plan of edits. The plan is bound to the notes as they were when it was shown: a note that changes
-outside meanwhile gets a new plan, shown with a line that says so, and nothing is written before that was seen. The
-dialog closes when everything is written; what could not be written stays, with its reason.
+outside meanwhile gets a new plan, shown with a line that says so, and nothing is written before that was on the
+screen: an Enter that was pressed before it is no answer to it. The dialog closes when everything is written; what
+could not be written stays, with its reason.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class PlannedDialog(Dialog[None]):
         self._plan = EditPlan()
         self._timer: Timer | None = None
         self._is_writing = False
+        self._is_undrawn = False
         self.wants_to_save = False
 
     def on_mount(self) -> None:
@@ -86,9 +88,13 @@ class PlannedDialog(Dialog[None]):
             return
         self.show_plan()
         if self._plan.has_news:
-            self.wants_to_save = False
+            self.wants_to_save, self._is_undrawn = False, True
+            self.call_after_refresh(self._drawn)
         if self.wants_to_save:
             self.save()
+
+    def _drawn(self) -> None:
+        self._is_undrawn = False
 
     def shown_plan(self) -> Content:
         """Refusals, what changed outside, and the lines that will change."""
@@ -112,7 +118,12 @@ class PlannedDialog(Dialog[None]):
         """Write the plan that is shown, once it is that of what is wanted; close when there is nothing to write."""
         if self._is_writing:
             return
-        if not self._plan.is_current:
+        if self._is_undrawn:
+            # Whoever pressed this cannot have seen the news. Asked again here: what was to be called after a drawing
+            # is forgotten with a screen that lay over this one.
+            self.call_after_refresh(self._drawn)
+            self.app.bell()
+        elif not self._plan.is_current:
             self.wants_to_save = True
             self.plan_edits()
         elif edits := {edit.path: edit for edit in self._plan.changes}:
