@@ -45,7 +45,16 @@ def test_the_root_is_put_into_the_settings_and_the_rest_keeps_its_bytes(before: 
     assert tomllib.loads(after.removeprefix("\ufeff"))["memory_root"] == str(ROOT)
 
 
-@pytest.mark.parametrize("text", ["=", "\"memory\\u005froot\" = '/old'\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=",
+        "\"memory\\u005froot\" = '/old'\n",
+        "a = '''\nmemory_root = 1\n'''\n",
+        f"a = '''\nmemory_root = 1\n'''\n{ENTRY}\n",
+    ],
+    ids=["no TOML", "escaped key", "within a text", "within a text as well"],
+)
 def test_what_cannot_be_proven_is_refused(text: str) -> None:
     with pytest.raises(RefusedError) as refused:
         with_root(text, ROOT)

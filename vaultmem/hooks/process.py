@@ -106,11 +106,9 @@ def worker_or_words(config: Config) -> Ask:
 
 
 def _lexical_clues(config: Config, query: str, options: dict[str, Any]) -> Sequence[Clue]:
-    from dataclasses import replace
-
     from vaultmem.config import EngineChoice
     from vaultmem.engine.engine import Engine
     from vaultmem.recall.answer import clues
 
-    with Engine.open(config=replace(config, engine=EngineChoice.NONE)) as engine:
+    with Engine.open(config=config.with_engine(EngineChoice.NONE)) as engine:
         return clues(engine.recall(query, **options).candidates)

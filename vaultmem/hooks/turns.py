@@ -84,9 +84,7 @@ class Turns:
 
 
 def _open_words(config: Config) -> Engine:
-    from dataclasses import replace
-
     from vaultmem.config import EngineChoice
     from vaultmem.engine.engine import Engine
 
-    return Engine.open(config=replace(config, engine=EngineChoice.NONE))
+    return Engine.open(config=config.with_engine(EngineChoice.NONE))

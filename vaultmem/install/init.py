@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from vaultmem.config import ROOT_NAME, Config, config_path, default_root
 from vaultmem.errors import RefusedError, UsageError
@@ -91,8 +92,6 @@ def _write_root(file: Path, root: Path) -> bool:
 
 def with_root(text: str, root: Path) -> str:
     """The text of the settings with this memory root. Raises RefusedError when it cannot be put there."""
-    import tomllib
-
     newline = "\r\n" if "\r\n" in text else "\n"
     entry = f"memory_root = {json.dumps(str(root), ensure_ascii=False)}{newline}"
     mark = "\ufeff" if text.startswith("\ufeff") else ""
@@ -105,14 +104,20 @@ def with_root(text: str, root: Path) -> str:
         lines[at] = entry
     after = mark + "".join(lines)
     try:
-        is_said = tomllib.loads("".join(lines).replace("\r\n", "\n")).get("memory_root") == str(root)
-    except tomllib.TOMLDecodeError:
-        is_said = False
-    if not is_said:
+        is_proven = _settings_of(after) == _settings_of(text) | {"memory_root": str(root)}
+    except ValueError:
+        is_proven = False
+    if not is_proven:
         raise RefusedError(
             "`memory_root` cannot be put into the settings", advice=f"Write there: {entry.strip()}"
         )
     return after
+
+
+def _settings_of(text: str) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(text.removeprefix("\ufeff").replace("\r\n", "\n"))
 
 
 def _key_of(line: str) -> str:
