@@ -17,7 +17,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
-from tui.asking import ask, told
+from tui.asking import ask, error_text
 from tui.inbox import Inbox
 from tui.key_order import KeySettled, TypingAhead
 from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
@@ -210,7 +210,7 @@ class VaultmemApp(App[int]):
         try:
             engine = self._open_engine()
         except Exception as error:  # whatever it is, there is a screen that says it
-            self.post_message(EngineNotOpened(told(error), getattr(error, "advice", "")))
+            self.post_message(EngineNotOpened(error_text(error), getattr(error, "advice", "")))
             return
         self.post_message(EngineOpened(engine))
 

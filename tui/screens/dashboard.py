@@ -16,8 +16,8 @@ from textual.signal import Signal
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Tab, Tabs
 
-from tui.asking import ask, told
-from tui.looks.formatting import count
+from tui.asking import ask, error_text
+from tui.looks.formatting import MUTED, count
 from tui.messages import (
     ActivityRead,
     CallFailed,
@@ -185,7 +185,7 @@ class DashboardScreen(Screen[None]):
             lambda engine: (engine.freshness, engine.is_writer),
             lambda read: FreshnessRead(*read),
             on_error=lambda error: FreshnessUnknown(
-                told(error)
+                error_text(error)
             ),  # before the first scan there is nothing to say
         )
 
@@ -396,4 +396,4 @@ class DashboardScreen(Screen[None]):
 
 def _tab_label(number: int, tab: str, items: int = 0) -> Content:
     badge = f" {count(items)}" if items else ""
-    return Content.assemble((f"{number} ", "$foreground 60%"), tab.capitalize(), (badge, "$text-accent"))
+    return Content.assemble((f"{number} ", MUTED), tab.capitalize(), (badge, "$text-accent"))
