@@ -13,9 +13,10 @@ from textual.widgets import Input, Static
 
 from tui.dialogs.dialog import Dialog
 from tui.looks.formatting import MUTED, count, plain
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,9 @@ from tui.messages import CallFailed, EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import completions
 from tui.widgets.boxes import LineInput
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 
 
 class RenameTagDialog(PlannedDialog):

@@ -20,8 +20,9 @@ from tui.models.shelf import Shelf
 from tui.models.tag_draft import Tagging, completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 
 

@@ -15,8 +15,9 @@ from textual.widgets import Input, Static
 from tui.looks.formatting import MUTED, clock_time, lines, moment, plain
 from tui.models.activity import KINDS, ActivityLine, activity_line
 from tui.panes.pane import BACK, Pane
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.events import Event, SyncFinished
 
 MOST_EVENTS = 2_000

@@ -20,8 +20,9 @@ from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import NoteNotRead, NoteRead, StatusAsked
 from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
 from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.notes.parse import Status

@@ -19,10 +19,11 @@ from tui.looks.signs import STATUSES, sign
 from tui.messages import NoteNotRead, NoteRead
 from tui.models.shelf import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart
 from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.widgets.columns import Cells, Column, apart
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
-from tui.widgets.rows import Cells, Column, Rows, apart
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView, OpenedMemory
 
 COLUMNS = (

@@ -19,7 +19,8 @@ from tui.models.activity import sync_counts
 from tui.models.findings import SEVERITY_ORDER
 from tui.models.shelf import made, per_week
 from tui.panes.pane import Pane
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.columns import Cells, Column
+from tui.widgets.rows import Rows
 from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
 from vaultmem.events import SyncFinished

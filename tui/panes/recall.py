@@ -23,8 +23,9 @@ from tui.models.preview import Preview, Settings, question_for
 from tui.models.shelf import Mark, told_apart
 from tui.panes.pane import NotePane
 from tui.widgets.boxes import LineInput, TextBox
+from tui.widgets.columns import Cells, Column, apart
 from tui.widgets.dial import Dial
-from tui.widgets.rows import Cells, Column, Rows, apart
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 
 SCORE_CELLS = 12

@@ -30,8 +30,9 @@ from tui.messages import (
 )
 from tui.models.comparison import ComparedLine, side_by_side
 from tui.panes.pane import WRITING
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.notes.parse import Status
 from vaultmem.views import NoteCopy, OpenedMemory
 

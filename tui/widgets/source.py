@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual.content import Content
 
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.columns import Cells, Column
+from tui.widgets.rows import Rows
 
 MOST_SHOWN_LINES = 2_000
 
