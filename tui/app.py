@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -17,7 +15,7 @@ from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.theme import Theme
 
-from tui.asking import ask, told
+from tui.asking import ask, error_text
 from tui.inbox import Inbox
 from tui.key_order import KeySettled, TypingAhead
 from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
@@ -41,7 +39,7 @@ from tui.messages import (
 )
 from tui.models.preview import Settings
 from tui.screens.dashboard import DashboardScreen
-from tui.widgets.too_small import TooSmall, is_too_small
+from tui.widgets.too_small import cover, is_too_small
 from tui.widgets.top_bar import Facts
 from vaultmem.text.moments import utc_now
 
@@ -52,13 +50,6 @@ if TYPE_CHECKING:
     from tui.models.history import History
     from tui.models.shelf import Shelf
     from vaultmem import Engine
-    from vaultmem.config import Config
-
-SWITCH_S = 0.001
-"""How long a busy thread keeps the interpreter while a key waits; Python's own 5 ms add up over a key's way."""
-
-GC_THRESHOLDS = (50_000, 20, 50)
-"""Objects between two collections: reading 10,000 notes makes many that live, and each full look at them is a pause."""
 
 REPEAT_S = 60.0
 """The same failure is said again after this time."""
@@ -171,13 +162,9 @@ class VaultmemApp(App[int]):
         self._cover(is_too_small(event.size))
 
     def _cover(self, is_covered: bool) -> None:
-        """Every screen has its own notice, from the first time it is needed."""
         if is_covered:
             self.capture_mouse(None)
-        for screen in self.screen_stack:
-            if is_covered and screen.is_attached and not screen.query(TooSmall):
-                screen.mount(TooSmall())
-            screen.set_class(is_covered, "-too-small")
+        cover(self.screen_stack, is_covered)
 
     # --- the start, and the end
 
@@ -207,7 +194,7 @@ class VaultmemApp(App[int]):
         try:
             engine = self._open_engine()
         except Exception as error:  # whatever it is, there is a screen that says it
-            self.post_message(EngineNotOpened(told(error), getattr(error, "advice", "")))
+            self.post_message(EngineNotOpened(error_text(error), getattr(error, "advice", "")))
             return
         self.post_message(EngineOpened(engine))
 
@@ -415,28 +402,3 @@ class VaultmemApp(App[int]):
         from tui.requests.palette import commands
 
         yield from commands(self)
-
-
-def run(config: Config, *, read_only: bool) -> int:
-    """Show the dashboard until it is left. The result is the process's exit code."""
-
-    def open_engine() -> Engine:
-        from vaultmem import Engine
-
-        return Engine.open(config=config, hold=not read_only, watch=True)
-
-    settings = Settings(
-        min_score=config.min_score,
-        limit=config.hint_limit,
-        budget_chars=config.hint_budget_chars,
-        description_width=config.description_width,
-    )
-    app = VaultmemApp(open_engine, root=config.root, is_read_only=read_only, settings=settings)
-    sys.setswitchinterval(SWITCH_S)
-    gc.freeze()
-    gc.set_threshold(*GC_THRESHOLDS)
-    try:
-        app.run()
-        return 1 if app.return_code is None else app.return_code
-    finally:
-        app.close_engine()

@@ -56,10 +56,10 @@ def _work(asker: DOMNode, call: Callable[[], Message], on_error: Callable[[Excep
 
 def failure(what: str, error: Exception) -> CallFailed:
     """An exception as a message: what was being done, what went wrong, what to do."""
-    return CallFailed(what, told(error), getattr(error, "advice", ""))
+    return CallFailed(what, error_text(error), getattr(error, "advice", ""))
 
 
-def told(error: Exception) -> str:
+def error_text(error: Exception) -> str:
     """An exception in words; the type's name where it brings none of its own."""
     text = str(error).strip()
     if hasattr(error, "advice"):
@@ -85,5 +85,7 @@ def for_each(keys: Iterable[K], call: Callable[[K], T]) -> Results[K, T]:
             done[key] = call(key)
         except Exception as error:  # each refusal is shown with its reason
             advice = getattr(error, "advice", "")
-            refused[key] = f"{told(error)}. {advice}".rstrip(". ") + "." if advice else told(error)
+            refused[key] = (
+                f"{error_text(error)}. {advice}".rstrip(". ") + "." if advice else error_text(error)
+            )
     return Results(done, refused)

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from tui.models.comparison import compare
+from tui.models.comparison import side_by_side
 from tui.models.shelf import bucket, changed, made, per_week, sorted_notes, told_apart
 from tui.screens.conflict import ConflictScreen
 from tui.testing.driving import screen_text, until
@@ -173,14 +173,14 @@ async def test_each_copy_stands_on_the_same_side_above_and_below(open_dashboard,
             titles = [column.title for column in screen.query_one(Rows).columns[1:]]
             assert titles == [f"{shown[path]}: {path}" for path in cards]
             assert sorted(role for role in shown.values() if role) == ["▶ chosen", "◇ compared with"]
-            differing = next(pair for pair in screen._pairs if pair.left.startswith("only in"))
+            differing = next(pair for pair in screen._compared if pair.left.startswith("only in"))
             assert [differing.left, differing.right] == [f"only in {path[0]}" for path in cards]
             await pilot.press("right")
 
 
 def test_a_comparison_is_the_mirror_of_itself_turned_round():
-    pairs = compare("---\na: 1\n---\none\ntwo\n", "---\na: 2\n---\none\n")
-    turned = compare("---\na: 2\n---\none\n", "---\na: 1\n---\none\ntwo\n")
+    pairs = side_by_side("---\na: 1\n---\none\ntwo\n", "---\na: 2\n---\none\n")
+    turned = side_by_side("---\na: 2\n---\none\n", "---\na: 1\n---\none\ntwo\n")
     assert [(pair.left, pair.right) for pair in pairs if pair.sign in "~-+"] == [
         (pair.right, pair.left) for pair in turned if pair.sign in "~-+"
     ]

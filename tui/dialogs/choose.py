@@ -12,10 +12,11 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.dialogs.dialog import Dialog
-from tui.looks.formatting import count, plain
+from tui.looks.formatting import MUTED, count, plain
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +55,14 @@ class ChooseDialog(Dialog[str]):
         self.screen.set_focus(self.query_one(Rows))
 
     def _fill(self) -> None:
-        wanted = self.query_one(FilterBar).value.casefold().split()
+        wanted = self.query_one(FilterBar).words
         self._shown = [
             each for each in self._choices if all(word in each.label.casefold() for word in wanted)
         ]
         shown = self._shown
 
         def draw(index: int) -> Cells:
-            return (plain(shown[index].label), Content.styled(count(shown[index].number), "$foreground 60%"))
+            return (plain(shown[index].label), Content.styled(count(shown[index].number), MUTED))
 
         self.query_one(Rows).fill([each.value for each in shown], draw)
 

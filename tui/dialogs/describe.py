@@ -13,7 +13,7 @@ from textual.widgets import Markdown, Static, TextArea
 
 from tui.asking import ask, for_each
 from tui.dialogs.planned import PlannedDialog
-from tui.looks.formatting import plain
+from tui.looks.formatting import MUTED, plain
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
 from tui.models.shelf import Shelf
 from tui.widgets.boxes import TextBox
@@ -111,9 +111,7 @@ class DescribeDialog(PlannedDialog):
         event.stop()
         self._suggestion = event.text
         shown = (
-            Content.assemble(("ctrl+g takes: ", "$foreground 60%"), (plain(event.text), "italic"))
-            if event.text
-            else ""
+            Content.assemble(("ctrl+g takes: ", MUTED), (plain(event.text), "italic")) if event.text else ""
         )
         self.query_one("#suggestion", Static).update(shown)
 
@@ -123,15 +121,13 @@ class DescribeDialog(PlannedDialog):
         self.draft_changed()
         length = len(self._text)
         cut = f", a hint shows the first {HINT_WIDTH}" if length > HINT_WIDTH else ""
-        self.query_one("#description-note", Static).update(
-            Content.styled(f"{length} characters{cut}", "$foreground 60%")
-        )
+        self.query_one("#description-note", Static).update(Content.styled(f"{length} characters{cut}", MUTED))
 
     def plan_edits(self) -> None:
         """Plan the description."""
         text, path, number = self._text, self._note.path, self._plan.asked
         if not text:
-            self.query_one("#plan", Static).update(Content.styled("Nothing to save yet.", "$foreground 60%"))
+            self.query_one("#plan", Static).update(Content.styled("Nothing to save yet.", MUTED))
             return
         ask(
             self,

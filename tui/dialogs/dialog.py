@@ -7,10 +7,10 @@ from typing import ClassVar, Generic, TypeVar
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-Answer = TypeVar("Answer")
+T = TypeVar("T")
 
 
-class Dialog(ModalScreen[Answer | None], Generic[Answer]):
+class Dialog(ModalScreen[T | None], Generic[T]):
     """A question; None is the answer of a person who changed their mind."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-tall")]  # noqa: RUF012

@@ -17,7 +17,7 @@ from textual.timer import Timer
 from tui.asking import ask, for_each
 from tui.dialogs.dialog import Dialog
 from tui.host import host
-from tui.looks.formatting import diff_lines, lines, plain
+from tui.looks.formatting import MUTED, diff_lines, lines, plain
 from tui.messages import Changed, EditsPlanned, EditsWritten
 from tui.models.edit_plan import EditPlan
 from tui.models.history import Step
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from vaultmem.views import Edited
 
 MOST_DIFFS = 40
-MUTED = "$foreground 60%"
 
 
 class PlannedDialog(Dialog[None]):

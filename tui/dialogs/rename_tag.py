@@ -14,13 +14,14 @@ from textual.widgets import Input, Static
 
 from tui.asking import ask
 from tui.dialogs.planned import PlannedDialog
-from tui.looks.formatting import count, lines, plain
+from tui.looks.formatting import MUTED, count, lines, plain
 from tui.messages import CallFailed, EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import completions
 from tui.widgets.boxes import LineInput
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 
 
 class RenameTagDialog(PlannedDialog):
@@ -79,7 +80,7 @@ class RenameTagDialog(PlannedDialog):
 
         def draw(index: int) -> Cells:
             name, number = offered[index]
-            return (plain(name), Content.styled(count(number), "$foreground 60%"))
+            return (plain(name), Content.styled(count(number), MUTED))
 
         self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
         self._show_note()
@@ -88,16 +89,14 @@ class RenameTagDialog(PlannedDialog):
         old, new = self._normalised("rename-old"), self._normalised("rename-new")
         known = self._vault_tags.get(new)
         if not old or not new:
-            told = Content.styled("both names are needed; tags below it (old/…) follow", "$foreground 60%")
+            told = Content.styled("both names are needed; tags below it (old/…) follow", MUTED)
         elif known:
             told = Content.assemble(
                 (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"),
-                (f", used {count(known)} times", "$foreground 60%"),
+                (f", used {count(known)} times", MUTED),
             )
         else:
-            told = Content.assemble(
-                ("→ ", "$foreground 60%"), (f"#{plain(old)} becomes #{plain(new)}", "bold")
-            )
+            told = Content.assemble(("→ ", MUTED), (f"#{plain(old)} becomes #{plain(new)}", "bold"))
         self.query_one("#rename-note", Static).update(told)
 
     @on(Rows.Chosen, "#completions")

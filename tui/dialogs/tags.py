@@ -14,14 +14,15 @@ from textual.widgets import Input, Static
 
 from tui.asking import ask, for_each
 from tui.dialogs.planned import PlannedDialog
-from tui.looks.formatting import count, counted, plain
+from tui.looks.formatting import MUTED, count, counted, plain
 from tui.messages import EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import Tagging, completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 
 
@@ -106,7 +107,7 @@ class TagDialog(PlannedDialog):
 
         def draw(index: int) -> Cells:
             name, number = offered[index]
-            return (plain(name), Content.styled(count(number), "$foreground 60%"))
+            return (plain(name), Content.styled(count(number), MUTED))
 
         self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
         self.query_one("#tag-note", Static).update(_typed_note(raw, tag, self._vault_tags))
@@ -177,9 +178,7 @@ class TagDialog(PlannedDialog):
 
     def show_plan(self) -> None:
         """Show what would change."""
-        self.query_one("#plan-summary", Static).update(
-            Content.styled(self._plan.summary(), "$foreground 60%")
-        )
+        self.query_one("#plan-summary", Static).update(Content.styled(self._plan.summary(), MUTED))
         self.query_one("#plan", Static).update(self.shown_plan())
 
     async def action_save(self) -> None:
@@ -206,13 +205,11 @@ class TagDialog(PlannedDialog):
 
 def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
     if not raw.strip():
-        return Content.styled("enter adds, then saves · ↓ completions · shift+tab chips", "$foreground 60%")
+        return Content.styled("enter adds, then saves · ↓ completions · shift+tab chips", MUTED)
     if not tag:
         return Content.styled(
             "✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error"
         )
     known = vault_tags.get(tag)
     use = f"used {count(known)} times" if known else "a new tag"
-    return Content.assemble(
-        ("→ ", "$foreground 60%"), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", "$foreground 60%")
-    )
+    return Content.assemble(("→ ", MUTED), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", MUTED))

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.looks.formatting import lines, plain
+from tui.looks.formatting import MUTED, lines, plain
 from tui.widgets.key_bar import KeyBar
 from vaultmem.views import DoctorReport
 
@@ -44,7 +44,7 @@ def checks_dialog(report: DoctorReport) -> ToldDialog:
         Content.assemble(
             ("✔ ", "$text-success") if check.ok else ("✖ ", "$text-error"),
             (plain(check.name), "bold"),
-            (f"  {plain(check.detail)}", "$foreground 60%"),
+            (f"  {plain(check.detail)}", MUTED),
         )
         for check in report.checks
     ]

@@ -15,6 +15,8 @@ from vaultmem.text.shown import harmless
 EIGHTHS = " ▏▎▍▌▋▊▉"
 MARK = "│"
 TRACK = "$foreground 15%"
+MUTED = "$foreground 60%"
+"""For what is said beside the thing itself."""
 
 
 def plain(text: str) -> str:
@@ -119,7 +121,7 @@ def with_tail(name: Content, tail: str, short: str, width: int) -> Content:
     told = Content(tail) if Content(tail).cell_length <= room else Content(short)
     told = told.truncate(room, ellipsis=True)
     kept = name.truncate(max(1, width - told.cell_length - 2), ellipsis=True)
-    return Content.assemble(kept, "  ", told.stylize("$foreground 60%"))
+    return Content.assemble(kept, "  ", told.stylize(MUTED))
 
 
 def progress(done: int, total: int, width: int) -> Content:
@@ -158,7 +160,7 @@ def diff_lines(diff: str) -> Content:
 
 def _diff_style(line: str) -> str:
     if line.startswith(("+++", "---")):
-        return "$foreground 60%"
+        return MUTED
     if line.startswith("@@"):
         return "$text-accent"
     if line.startswith("+"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tui.looks.formatting import MUTED
+
 
 @dataclass(frozen=True, slots=True)
 class Sign:
@@ -21,21 +23,21 @@ class Sign:
 SEVERITIES: Mapping[str, Sign] = {
     "error": Sign("✖", "error", "$text-error"),
     "warning": Sign("▲", "warning", "$text-warning"),
-    "info": Sign("•", "info", "$foreground 60%"),
+    "info": Sign("•", "info", MUTED),
 }
 
 VERDICTS: Mapping[str, Sign] = {
     "hinted": Sign("●", "hinted", "$text-success"),
-    "below_threshold": Sign("○", "below", "$foreground 60%"),
+    "below_threshold": Sign("○", "below", MUTED),
     "over_limit": Sign("◌", "over limit", "$text-warning"),
     "suppressed": Sign("◐", "given", "$text-warning"),
-    "deprecated": Sign("×", "not active", "$foreground 60%"),
+    "deprecated": Sign("×", "not active", MUTED),
     "conflict": Sign("≠", "conflict", "$text-error"),
     "no_description": Sign("…", "no description", "$text-warning"),
 }
 
 STATES: Mapping[str, Sign] = {
-    "starting": Sign("◌", "starting", "$foreground 60%"),
+    "starting": Sign("◌", "starting", MUTED),
     "idle": Sign("●", "idle", "$text-success"),
     "scanning": Sign("◍", "scanning", "$text-accent"),
     "indexing": Sign("◍", "indexing", "$text-accent"),
@@ -48,7 +50,7 @@ STATES: Mapping[str, Sign] = {
 
 STATUSES: Mapping[str, Sign] = {
     "active": Sign("●", "active", "$text-success"),
-    "deprecated": Sign("×", "deprecated", "$foreground 60%"),
+    "deprecated": Sign("×", "deprecated", MUTED),
     "invalid": Sign("?", "invalid", "$text-error"),
 }
 

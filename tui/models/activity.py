@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tui.looks.formatting import counted, left
+from tui.looks.formatting import MUTED, counted, left
 from tui.looks.signs import Sign
 from vaultmem.events import (
     CachesChanged,
@@ -17,6 +17,7 @@ from vaultmem.events import (
     LockChanged,
     NoteEdited,
     SyncFinished,
+    SyncReport,
     WatcherChanged,
 )
 
@@ -26,14 +27,14 @@ KINDS: Mapping[str, Sign] = {
     "edited": Sign("✎", "edited", "$text-primary"),
     "failed": Sign("✖", "failed", "$text-error"),
     "recovered": Sign("✔", "recovered", "$text-success"),
-    "watcher": Sign("◍", "watcher", "$foreground 60%"),
+    "watcher": Sign("◍", "watcher", MUTED),
     "lock": Sign("⚿", "lock", "$text-warning"),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """One line: its kind, its text, and what else is known. `number` tells entries apart."""
+class ActivityLine:
+    """One line: its kind, its text, and what else is known. `number` tells lines apart."""
 
     number: int
     at: datetime
@@ -47,10 +48,10 @@ class Entry:
         return "\n".join((self.kind, self.text, *self.details)).casefold()
 
 
-def entry(event: Event, number: int) -> Entry:
-    """An event as an entry."""
+def activity_line(event: Event, number: int) -> ActivityLine:
+    """An event as a line."""
     kind, text, details = _told(event)
-    return Entry(number, event.at, kind, text, details)
+    return ActivityLine(number, event.at, kind, text, details)
 
 
 def _told(event: Event) -> tuple[str, str, tuple[str, ...]]:
@@ -81,6 +82,12 @@ def _told(event: Event) -> tuple[str, str, tuple[str, ...]]:
 
 def _synced(event: SyncFinished) -> tuple[str, str, tuple[str, ...]]:
     report = event.report
+    seconds = f"{counted(report.scanned, 'note')} looked at in {report.seconds.total:.2f} s"
+    return "synced", sync_counts(report), (seconds, *report.paths[:40])
+
+
+def sync_counts(report: SyncReport) -> str:
+    """What a sync did, in numbers: `2 added, 14 chunks embedded`."""
     counts = (
         (report.added, "added"),
         (report.updated, "updated"),
@@ -89,6 +96,4 @@ def _synced(event: SyncFinished) -> tuple[str, str, tuple[str, ...]]:
         (report.unreadable, "unreadable"),
         (report.chunks_embedded, "chunks embedded"),
     )
-    text = ", ".join(f"{number} {word}" for number, word in counts if number) or "nothing new"
-    seconds = f"{counted(report.scanned, 'note')} looked at in {report.seconds.total:.2f} s"
-    return "synced", text, (seconds, *report.paths[:40])
+    return ", ".join(f"{number} {word}" for number, word in counts if number) or "nothing new"

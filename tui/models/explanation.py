@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.looks.formatting import bar, highlighted, lines, plain, score_bar
+from tui.looks.formatting import MUTED, bar, highlighted, lines, plain, score_bar
 from tui.looks.signs import VERDICTS, sign
 from vaultmem.recall.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from vaultmem.recall.answer import Candidate
     from vaultmem.recall.scoring import ChunkSignal, Signals
 
-MUTED = "$foreground 60%"
 STRONG = "bold"
 CHUNK_CHARS = 320
 LIKENESS_RANGE = 1.25
@@ -86,7 +85,7 @@ def _because(candidate: Candidate, question: Question) -> str:
             return sign(VERDICTS, other).word
 
 
-# --- the arithmetic -------------------------------------------------------------------------------------
+# --- the arithmetic
 
 
 def _formula(candidate: Candidate) -> Content:
@@ -145,7 +144,7 @@ def _bonuses(signals: Signals) -> Iterator[Content]:
         yield Content.assemble("  bonus ", (plain(name).replace("_", " "), STRONG), f" {value:+.3f}")
 
 
-# --- what would have to change --------------------------------------------------------------------------
+# --- what would have to change
 
 
 def _changes(candidate: Candidate, question: Question) -> Content:
@@ -206,7 +205,7 @@ def _way(name: str, value: float, wanted: float) -> str:
     return f"{name} of {wanted:.2f} instead of {value:.2f}."
 
 
-# --- the signals ----------------------------------------------------------------------------------------
+# --- the signals
 
 
 def _dense(signals: Signals, width: int) -> Content:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.models.shelf import branches, under
+from tui.models.shelf import branches, under, words
 
 if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic
@@ -82,7 +82,7 @@ class Triage:
     @property
     def visible(self) -> list[Finding]:
         """The findings that pass the filters, folded or not."""
-        wanted = self.text.casefold().split()
+        wanted = words(self.text)
         return [each for each in self.findings if self._passes(each, wanted)]
 
     @property

@@ -38,8 +38,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The answer to a prompt, best candidates first."""
+class Preview:
+    """What a prompt would be answered, best candidates first."""
 
     settings: Settings
     candidates: tuple[Candidate, ...]
@@ -52,7 +52,7 @@ class Answer:
     """Position among the candidates → rank among those that pass all but the limit."""
 
     @classmethod
-    def of(cls, recall: Recall, settings: Settings, seconds: float) -> Answer:
+    def of(cls, recall: Recall, settings: Settings, seconds: float) -> Preview:
         """What the screen shows of a recall."""
         passing = [
             at for at, each in enumerate(recall.candidates) if each.verdict in ("hinted", "over_limit")
@@ -87,7 +87,7 @@ def _told(recall: Recall, settings: Settings, seconds: float) -> str:
     return " · ".join(parts)
 
 
-def question_for(answer: Answer, at: int) -> Question:
+def question_for(preview: Preview, at: int) -> Question:
     """What the candidate at this position was considered for."""
-    settings = answer.settings
-    return Question(answer.terms, settings.min_score, settings.limit, answer.ranks.get(at, 0))
+    settings = preview.settings
+    return Question(preview.terms, settings.min_score, settings.limit, preview.ranks.get(at, 0))

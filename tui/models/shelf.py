@@ -67,8 +67,8 @@ class Shelf:
             tuple(notes),
             {note.path: haystack(note) for note in notes},
             {note.path: note for note in notes},
-            time_counts(notes),
-            tag_counts(notes),
+            notes_per_time(notes),
+            notes_per_tag(notes),
             dict(Counter(tag for note in notes for tag in note.tags).most_common()),
         )
 
@@ -165,7 +165,7 @@ def sorted_notes(notes: Iterable[NoteView], column: str, is_descending: bool) ->
     return sorted(ordered, key=lambda note: key(note)[0])
 
 
-def tag_counts(notes: Iterable[NoteView]) -> Counter[str]:
+def notes_per_tag(notes: Iterable[NoteView]) -> Counter[str]:
     """How many notes lie under each tag, parents of nested tags (`project` of `project/march`) included."""
     counts: Counter[str] = Counter()
     for note in notes:
@@ -173,7 +173,7 @@ def tag_counts(notes: Iterable[NoteView]) -> Counter[str]:
     return counts
 
 
-def time_counts(notes: Iterable[NoteView]) -> Counter[str]:
+def notes_per_time(notes: Iterable[NoteView]) -> Counter[str]:
     """How many notes lie in each year, month and week."""
     counts: Counter[str] = Counter()
     for note in notes:

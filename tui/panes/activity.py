@@ -12,14 +12,15 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tui.looks.formatting import clock_time, lines, moment, plain
-from tui.models.activity import KINDS, Entry, entry
+from tui.looks.formatting import MUTED, clock_time, lines, moment, plain
+from tui.models.activity import KINDS, ActivityLine, activity_line
 from tui.panes.pane import BACK, Pane
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.events import Event, SyncFinished
 
-MOST_ENTRIES = 2_000
+MOST_EVENTS = 2_000
 MOST_SYNCS = 20
 
 
@@ -36,12 +37,12 @@ class ActivityPane(Pane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self._entries: list[Entry] = []
+        self._lines: list[ActivityLine] = []
         self._syncs: list[SyncFinished] = []
         self._seen: set[tuple[type, datetime]] = set()
         self._number = 0
         self._kind = ""
-        self._shown: list[Entry] = []
+        self._shown: list[ActivityLine] = []
 
     def compose(self) -> ComposeResult:
         """A filter, the events, the chosen one's details."""
@@ -59,9 +60,9 @@ class ActivityPane(Pane):
         for event in fresh:
             self._number += 1
             self._seen.add((type(event), event.at))
-            self._entries.append(entry(event, self._number))
+            self._lines.append(activity_line(event, self._number))
         self._syncs += [event for event in fresh if isinstance(event, SyncFinished)]
-        self._entries = sorted(self._entries, key=lambda each: each.at)[-MOST_ENTRIES:]
+        self._lines = sorted(self._lines, key=lambda each: each.at)[-MOST_EVENTS:]
         self._syncs = sorted(self._syncs, key=lambda each: each.at)[-MOST_SYNCS:]
         if fresh:
             self._fill()
@@ -72,10 +73,10 @@ class ActivityPane(Pane):
         return self._syncs
 
     def _fill(self) -> None:
-        wanted = self.query_one(FilterBar).value.casefold().split()
+        wanted = self.query_one(FilterBar).words
         self._shown = [
             each
-            for each in reversed(self._entries)
+            for each in reversed(self._lines)
             if (not self._kind or each.kind == self._kind) and all(word in each.haystack for word in wanted)
         ]
         shown = self._shown
@@ -90,7 +91,7 @@ class ActivityPane(Pane):
             )
 
         kind = KINDS[self._kind].word if self._kind else "all kinds"
-        self.query_one(FilterBar).note = f"{kind} · {len(shown)} of {len(self._entries)}"
+        self.query_one(FilterBar).note = f"{kind} · {len(shown)} of {len(self._lines)}"
         table = self.query_one(Rows)
         keys = [str(each.number) for each in shown]
         newest = keys[0] if keys and not table.has_focus and not table.index else None
@@ -131,6 +132,6 @@ class ActivityPane(Pane):
         self.query_one("#activity-detail", Static).update(_detail(chosen) if chosen else Content(""))
 
 
-def _detail(chosen: Entry) -> Content:
-    head = Content.assemble((moment(chosen.at), "$foreground 60%"), "  ", (plain(chosen.text), "bold"))
-    return lines([head, *(Content.styled("  " + plain(line), "$foreground 60%") for line in chosen.details)])
+def _detail(chosen: ActivityLine) -> Content:
+    head = Content.assemble((moment(chosen.at), MUTED), "  ", (plain(chosen.text), "bold"))
+    return lines([head, *(Content.styled("  " + plain(line), MUTED) for line in chosen.details)])

@@ -13,21 +13,20 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
-from tui.asking import ask, told
+from tui.asking import ask, error_text
 from tui.dialogs.choose import Choice, ChooseDialog
-from tui.looks.formatting import count, lines, plain
+from tui.looks.formatting import MUTED, count, lines, plain
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import NoteNotRead, NoteRead, StatusAsked
 from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
-from tui.panes.pane import BACK, NotePane
+from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteView
-
-PREVIEW_DELAY_S = 0.06
 
 
 class DiagnosticsPane(NotePane):
@@ -106,12 +105,12 @@ class DiagnosticsPane(NotePane):
                 (mark.glyph, mark.style),
                 " ",
                 (title(each.code), "bold"),
-                (f"  {count(each.count)}", "$foreground 60%"),
+                (f"  {count(each.count)}", MUTED),
             )
         note = self.shelf.by_path.get(each.path)
         name = plain(note.name) if note else ""
         file = each.path.rpartition("/")[2]
-        return (f"  {name or plain(file)}", Content.styled(plain(each.path), "$foreground 60%"))
+        return (f"  {name or plain(file)}", Content.styled(plain(each.path), MUTED))
 
     def chosen(self) -> Sequence[NoteView]:
         """The notes of the marked findings (of a marked group: all), else of the one under the cursor."""
@@ -125,7 +124,7 @@ class DiagnosticsPane(NotePane):
         return self.shelf.at(paths)
 
     def line_of(self, note: NoteView) -> int | None:
-        """The guilty line."""
+        """The line with the problem."""
         return self._finding.line if self._finding and self._finding.path == note.path else None
 
     # --- the chosen finding
@@ -152,7 +151,7 @@ class DiagnosticsPane(NotePane):
         fix = Content.assemble(("→ ", "$text-success"), plain(found.fix))
         self.query_one("#finding-fix", Static).update(fix)
         self.query_one("#finding-keys", Static).update("" if self.is_read_only else _fix_keys(found))
-        self._timer = self.set_timer(PREVIEW_DELAY_S, self.read_source)
+        self._timer = self.set_timer(READ_DELAY_S, self.read_source)
 
     def read_source(self) -> None:
         """Read the note of the chosen finding."""
@@ -166,11 +165,11 @@ class DiagnosticsPane(NotePane):
             NoteRead,
             what="reading the note",
             group="finding",
-            on_error=lambda error: NoteNotRead(path, told(error)),
+            on_error=lambda error: NoteNotRead(path, error_text(error)),
         )
 
     def on_note_read(self, event: NoteRead) -> None:
-        """Show the note's text with the guilty line marked."""
+        """Show the note's text with the line with the problem marked."""
         event.stop()
         finding = self._finding
         if finding is not None and finding.path == event.note.path:
@@ -289,7 +288,7 @@ class DiagnosticsPane(NotePane):
 def _group_facts(group: Group) -> Content:
     keys = "enter folds and unfolds; A marks all of them, then the keys below act on every marked note"
     head = Content.assemble((title(group.code), "bold"), f"  {count(group.count)}")
-    return lines([head, Content.styled(keys, "$foreground 60%")])
+    return lines([head, Content.styled(keys, MUTED)])
 
 
 def _finding_facts(finding: Finding) -> Content:
@@ -300,7 +299,7 @@ def _finding_facts(finding: Finding) -> Content:
         Content.assemble(
             (mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)
         ),
-        Content.styled(place, "$foreground 60%"),
+        Content.styled(place, MUTED),
         Content(plain(finding.message)),
     ]
     return lines(shown)

@@ -13,16 +13,17 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Input, Tree
 
-from tui.asking import ask, told
-from tui.looks.formatting import count, day, plain
+from tui.asking import ask, error_text
+from tui.looks.formatting import MUTED, count, day, plain
 from tui.looks.signs import STATUSES, sign
 from tui.messages import NoteNotRead, NoteRead
-from tui.models.shelf import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart, words
-from tui.panes.pane import BACK, NotePane
+from tui.models.shelf import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart
+from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.widgets.columns import Cells, Column, apart
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
-from tui.widgets.rows import Cells, Column, Rows, apart
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView, OpenedMemory
 
 COLUMNS = (
@@ -32,7 +33,6 @@ COLUMNS = (
     Column("updated", 10, needs=76, key="updated"),
     Column("path", 16, share=3, needs=118, key="path"),
 )
-PREVIEW_DELAY_S = 0.06
 
 
 class MemoriesPane(NotePane):
@@ -82,13 +82,12 @@ class MemoriesPane(NotePane):
 
     def _fill(self) -> None:
         bar = self.query_one("#memories-filter", FilterBar)
-        wanted = words(bar.value)
         here = (
             [note for note in self._ordered if self._place.holds(note)]
             if self._place.value
             else self._ordered
         )
-        self._shown = matching(here, self.shelf.haystacks, wanted)
+        self._shown = matching(here, self.shelf.haystacks, bar.words)
         shown = self._shown
         where = f"{plain(self._place.value)} · " if self._place.value else ""
         bar.note = f"{where}{count(len(shown))} of {count(len(self._ordered))}"
@@ -123,7 +122,7 @@ class MemoriesPane(NotePane):
         self.refresh_bindings()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(PREVIEW_DELAY_S, self.read_preview)
+        self._timer = self.set_timer(READ_DELAY_S, self.read_preview)
 
     def read_preview(self) -> None:
         """Read the note under the cursor."""
@@ -137,7 +136,7 @@ class MemoriesPane(NotePane):
             NoteRead,
             what="reading the note",
             group="preview",
-            on_error=lambda error: NoteNotRead(path, told(error)),
+            on_error=lambda error: NoteNotRead(path, error_text(error)),
         )
 
     def on_note_read(self, event: NoteRead) -> None:
@@ -257,14 +256,12 @@ def _cells(note: NoteView, mark: Mark | None) -> Cells:
     name = plain(note.name) or "—"
     marks = f"{status.glyph} " if note.status != "active" else "≠ " if note.in_conflict else ""
     marks += "◌ " if note.is_pending else ""
-    shown_name = Content.assemble(
-        (marks, "$text-warning"), name if note.admitted else (name, "$foreground 60%")
-    )
+    shown_name = Content.assemble((marks, "$text-warning"), name if note.admitted else (name, MUTED))
     stamp = changed(note)
     return (
         apart(shown_name, mark),
         Content.styled(" ".join(plain(tag) for tag in note.tags), "$text-secondary"),
         Content.styled(str(status), status.style),
-        Content.styled(day(stamp.text if stamp else None), "$foreground 60%"),
-        Content.styled(plain(note.path), "$foreground 60%"),
+        Content.styled(day(stamp.text if stamp else None), MUTED),
+        Content.styled(plain(note.path), MUTED),
     )

@@ -12,13 +12,15 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.looks.formatting import bar, clock_time, count, counted, lines, plain, size
+from tui.looks.formatting import MUTED, bar, clock_time, count, counted, lines, plain, size
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import DiagnosticsAsked, TagAsked
+from tui.models.activity import sync_counts
 from tui.models.findings import SEVERITY_ORDER
 from tui.models.shelf import made, per_week
 from tui.panes.pane import Pane
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.columns import Cells, Column
+from tui.widgets.rows import Rows
 from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
 from vaultmem.events import SyncFinished
@@ -137,13 +139,13 @@ class OverviewPane(Pane):
         self.query_one(WeekPlot).show(per_week(self.shelf.notes, today, WEEKS))
         undated = sum(made(note) is None for note in self.shelf.notes)
         told = f"  {count(undated)} without a date" if undated else ""
-        title = Content.assemble(WEEKS_TITLE, (told, "not bold $foreground 60%"))
+        title = Content.assemble(WEEKS_TITLE, (told, f"not bold {MUTED}"))
         self.query_one("#weeks-title", Static).update(title)
 
     def show_syncs(self, syncs: Sequence[SyncFinished]) -> None:
         """List the last syncs, newest first."""
         told = [_sync(event) for event in reversed(syncs[-4:])]
-        empty = Content.styled("none since the dashboard was opened", "$foreground 60%")
+        empty = Content.styled("none since the dashboard was opened", MUTED)
         self.query_one("#last-syncs", Static).update(lines(told) if told else empty)
 
     # --- a person
@@ -192,22 +194,8 @@ def _engine(status: EngineStatus) -> Content:
 
 
 def _fact(label: str, value: str) -> Content:
-    return Content.assemble((f"{label:<9}", "$foreground 60%"), value)
+    return Content.assemble((f"{label:<9}", MUTED), value)
 
 
 def _sync(event: SyncFinished) -> Content:
-    report = event.report
-    words = [
-        f"{number} {word}"
-        for number, word in (
-            (report.added, "added"),
-            (report.updated, "updated"),
-            (report.moved, "moved"),
-            (report.deleted, "deleted"),
-            (report.chunks_embedded, "chunks embedded"),
-        )
-        if number
-    ]
-    return Content.assemble(
-        (clock_time(event.at), "$foreground 60%"), "  ", ", ".join(words) or "nothing new"
-    )
+    return Content.assemble((clock_time(event.at), MUTED), "  ", sync_counts(event.report))

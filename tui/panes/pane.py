@@ -30,6 +30,8 @@ WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", 
 UNEDITABLE = frozenset({"bad_yaml", "duplicate_key", "merge_conflict", "bad_encoding", "unreadable"})
 """What has to be mended in an editor before anything else can be edited."""
 
+READ_DELAY_S = 0.06
+"""The cursor rests this long on a row before its note is read."""
 
 BACK = Binding("escape", "back", "To the list", key_display="esc")
 """From every part of a tab to its list. A tab where escape clears something lists that key after this one."""

@@ -13,21 +13,22 @@ from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static, TextArea
 
-from tui.asking import ask, told
+from tui.asking import ask, error_text
 from tui.dialogs.hint_lines import HintLinesDialog
-from tui.looks.formatting import lines, plain, score_bar
+from tui.looks.formatting import MUTED, lines, plain, score_bar
 from tui.looks.signs import VERDICTS, sign
 from tui.messages import Recalled, RecallFailed
 from tui.models.explanation import explain
-from tui.models.preview import Answer, Settings, question_for
+from tui.models.preview import Preview, Settings, question_for
 from tui.models.shelf import Mark, told_apart
 from tui.panes.pane import NotePane
 from tui.widgets.boxes import LineInput, TextBox
+from tui.widgets.columns import Cells, Column, apart
 from tui.widgets.dial import Dial
-from tui.widgets.rows import Cells, Column, Rows, apart
+from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 
-BAR_CELLS = 12
+SCORE_CELLS = 12
 THRESHOLDS = tuple(f"{step / 100:.2f}" for step in range(101))
 LIMITS = tuple(str(limit) for limit in range(1, 21))
 USER_LIMIT, ASSISTANT_LIMIT = 3, 2
@@ -61,7 +62,7 @@ class RecallPane(NotePane):
         super().__init__(id=id)
         self._settings = settings
         self._stopwatch = stopwatch
-        self._answer: Answer | None = None
+        self._answer: Preview | None = None
         self._wants_best = False
         """The prompt changed, and no row was chosen by hand since: its answer is shown from the best one on."""
         self._shown: list[int] = []
@@ -91,7 +92,7 @@ class RecallPane(NotePane):
                 yield Rows(
                     [
                         Column("", 2, is_right=True),
-                        Column("0          1", BAR_CELLS, needs=46),
+                        Column("0          1", SCORE_CELLS, needs=46),
                         Column("score", 5, is_right=True),
                         Column("verdict", 14, needs=34),
                         Column("name", 10, share=2),
@@ -142,7 +143,7 @@ class RecallPane(NotePane):
             lambda recall: Recalled(recall, settings, stopwatch() - started),
             what="recalling",
             is_exclusive=False,
-            on_error=lambda error: RecallFailed(told(error), getattr(error, "advice", "")),
+            on_error=lambda error: RecallFailed(error_text(error), getattr(error, "advice", "")),
         )
         if not self._is_asking:
             self._show_status("the engine is starting")
@@ -163,7 +164,7 @@ class RecallPane(NotePane):
         event.stop()
         self._is_asking = False
         self._settings = event.settings.after(event.recall)
-        self._show(Answer.of(event.recall, event.settings, event.seconds))
+        self._show(Preview.of(event.recall, event.settings, event.seconds))
         if event.recall.query == self.query_one(PromptBox).text:
             self._wants_best = False
         if self._is_stale:
@@ -180,7 +181,7 @@ class RecallPane(NotePane):
 
     # --- showing
 
-    def _show(self, answer: Answer | None) -> None:
+    def _show(self, answer: Preview | None) -> None:
         self._answer = answer
         self._show_status(answer.told if answer else "", "$text-warning" if answer and answer.trouble else "")
         self._fill()
@@ -188,7 +189,7 @@ class RecallPane(NotePane):
     def _show_status(self, text: str, style: str = "") -> None:
         hint = "nothing here is recorded: this is a preview"
         self.query_one("#recall-status", Static).update(
-            Content.styled(plain(text) if text else hint, style or "$foreground 60%")
+            Content.styled(plain(text) if text else hint, style or MUTED)
         )
 
     def _fill(self) -> None:
@@ -216,24 +217,24 @@ class RecallPane(NotePane):
         )
         self._explain()
 
-    def _best(self, answer: Answer) -> str | None:
+    def _best(self, answer: Preview) -> str | None:
         """The first hint; where nothing takes part, the nearest candidate."""
         ranked = (at for at in self._shown if answer.ranks.get(at) == 1)
         at = next(ranked, self._shown[0] if self._shown else None)
         return None if at is None else answer.candidates[at].path
 
-    def _cells(self, answer: Answer, at: int, mark: Mark | None) -> Cells:
+    def _cells(self, answer: Preview, at: int, mark: Mark | None) -> Cells:
         candidate = answer.candidates[at]
         verdict = sign(VERDICTS, candidate.verdict)
         is_in = candidate.verdict == "hinted"
         rank = answer.ranks.get(at, 0)
         return (
             str(rank) if rank else "–",
-            score_bar(candidate.score, answer.settings.min_score, BAR_CELLS, verdict.style),
+            score_bar(candidate.score, answer.settings.min_score, SCORE_CELLS, verdict.style),
             f"{candidate.score:.2f}",
             Content.styled(str(verdict), verdict.style),
             apart(Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""), mark),
-            Content.styled(plain(candidate.id), "$foreground 60%"),
+            Content.styled(plain(candidate.id), MUTED),
         )
 
     def _candidate_at_cursor(self) -> int | None:
@@ -335,7 +336,7 @@ def _introduction() -> Content:
             "Every memory that was considered is listed with its verdict;",
             "the chosen one explains its score here, number by number.",
             "",
-            Content.styled("Tab goes through the settings, ← → turn them.", "$foreground 60%"),
-            Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", "$foreground 60%"),
+            Content.styled("Tab goes through the settings, ← → turn them.", MUTED),
+            Content.styled("In the list: [ ] threshold, − + limit, v turn, p project.", MUTED),
         ]
     )

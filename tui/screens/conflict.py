@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tui.asking import ask, for_each
 from tui.host import host
-from tui.looks.formatting import lines, moment, plain, size
+from tui.looks.formatting import MUTED, lines, moment, plain, size
 from tui.looks.signs import STATUSES, sign
 from tui.messages import (
     CallFailed,
@@ -28,10 +28,11 @@ from tui.messages import (
     TextsRead,
     TrashAsked,
 )
-from tui.models.comparison import Pair, compare
+from tui.models.comparison import ComparedLine, side_by_side
 from tui.panes.pane import WRITING
+from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
-from tui.widgets.rows import Cells, Column, Rows
+from tui.widgets.rows import Rows
 from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteCopy, OpenedMemory
 
@@ -66,7 +67,7 @@ class CopyCard(Static):
                 [
                     Content.styled(role, "bold $text-accent"),
                     Content.styled(plain(copy.path.rpartition("/")[2]), "bold"),
-                    Content.styled(plain(copy.path.rpartition("/")[0]) + "/", "$foreground 60%"),
+                    Content.styled(plain(copy.path.rpartition("/")[0]) + "/", MUTED),
                     Content(f"changed {moment(copy.mtime)}, {size(copy.size)}"),
                     Content.styled(str(status), status.style) if status else Content(""),
                     Content.styled(
@@ -105,7 +106,7 @@ class ConflictScreen(Screen[None]):
         self._copies: tuple[NoteCopy, ...] = ()
         self._texts: Mapping[str, OpenedMemory] = {}
         self._chosen: str | None = None
-        self._pairs: Sequence[Pair] = ()
+        self._compared: Sequence[ComparedLine] = ()
 
     def compose(self) -> ComposeResult:
         """Title, cards, comparison."""
@@ -128,7 +129,7 @@ class ConflictScreen(Screen[None]):
             ("≠ ", "$text-error"),
             "Several notes share the id ",
             (plain(self._shared_id), "bold"),
-            (f"  {note}", "$foreground 60%"),
+            (f"  {note}", MUTED),
         )
         self.query_one("#conflict-title", Static).update(shown)
 
@@ -194,10 +195,10 @@ class ConflictScreen(Screen[None]):
         self._title(f"{len(self._copies)} notes; none of them is recalled until only one has it")
         sides = [copy.path for copy in self._copies if copy == base or copy.path == self._chosen]
         texts = [note.text if (note := self._texts.get(path)) else "" for path in sides]
-        self._pairs = compare(*texts) if len(texts) == 2 else ()
-        pairs, table = self._pairs, self.query_one(Rows)
+        self._compared = side_by_side(*texts) if len(texts) == 2 else ()
+        compared, table = self._compared, self.query_one(Rows)
         table.columns = (table.columns[0], *(self._column(path) for path in sides))
-        table.fill([str(at) for at in range(len(pairs))], lambda index: _cells(pairs[index]))
+        table.fill([str(at) for at in range(len(compared))], lambda index: _cells(compared[index]))
         self.refresh_bindings()
 
     def _column(self, path: str) -> Column:
@@ -268,14 +269,14 @@ class ConflictScreen(Screen[None]):
         self.dismiss(None)
 
 
-def _cells(pair: Pair) -> Cells:
-    if pair.sign in "§…":
-        return Content.styled(pair.left, "bold $primary" if pair.sign == "§" else "$foreground 60%")
-    style = SIGN_STYLES.get(pair.sign, "$foreground 60%")
+def _cells(line: ComparedLine) -> Cells:
+    if line.sign in "§…":
+        return Content.styled(line.left, "bold $primary" if line.sign == "§" else MUTED)
+    style = SIGN_STYLES.get(line.sign, MUTED)
     return (
-        Content.styled(pair.sign, style),
-        Content.styled(plain_line(pair.left), style),
-        Content.styled(plain_line(pair.right), style),
+        Content.styled(line.sign, style),
+        Content.styled(plain_line(line.left), style),
+        Content.styled(plain_line(line.right), style),
     )
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.message import Message
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Tab, Tabs
 
-from tui.asking import ask, told
-from tui.looks.formatting import count
+from tui.asking import error_text
+from tui.looks.formatting import MUTED, count
 from tui.messages import (
     ActivityRead,
     CallFailed,
@@ -33,6 +32,7 @@ from tui.models.preview import Settings
 from tui.models.shelf import Shelf
 from tui.panes.overview import OverviewPane
 from tui.panes.pane import Pane
+from tui.reader import Reader
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.top_bar import Facts, TopBar
 from vaultmem.events import (
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from tui.panes.activity import ActivityPane
     from tui.panes.diagnostics import DiagnosticsPane
     from tui.panes.memories import MemoriesPane
-    from vaultmem import Engine
-
-T = TypeVar("T")
 
 TABS = ("overview", "diagnostics", "recall", "memories", "activity")
 TICK_S = 1.0
@@ -101,9 +98,7 @@ class DashboardScreen(Screen[None]):
         self._diagnostics: tuple[Diagnostic, ...] | None = None
         self._timer: Timer | None = None
         self._failed = ""
-        self._under_way: set[str] = set()
-        self._unread: set[str] = set()
-        self._once_more: dict[str, Callable[[], None]] = {}
+        self._reader = Reader(self)
         self.shelf_read: Signal[Shelf] = Signal(self, "shelf_read")
         """Tells an open dialog that the notes are others."""
 
@@ -161,57 +156,32 @@ class DashboardScreen(Screen[None]):
         bar = self.query_one(TopBar)
         if bar.facts.state == "starting":
             bar.update(state="scanning")
-        self._read(
+        self._reader.read(
             "reading the notes", lambda engine: engine.notes(), lambda notes: NotesRead(Shelf.of(notes))
         )
         self.read_freshness()
 
     def read_diagnostics(self) -> None:
         """Ask what is wrong."""
-        self._read("reading the diagnostics", lambda engine: engine.diagnostics(), DiagnosticsRead)
+        self._reader.read("reading the diagnostics", lambda engine: engine.diagnostics(), DiagnosticsRead)
 
     def read_activity(self) -> None:
         """Ask what happened before."""
-        self._read("reading the activity", lambda engine: engine.activity(), ActivityRead)
+        self._reader.read("reading the activity", lambda engine: engine.activity(), ActivityRead)
 
     def read_status(self) -> None:
         """Ask how the engine is."""
-        self._read("reading the status", lambda engine: engine.status(), StatusRead)
+        self._reader.read("reading the status", lambda engine: engine.status(), StatusRead)
 
     def read_freshness(self) -> None:
         """Ask how fresh the answers are, and who writes."""
-        self._read(
+        self._reader.read(
             "reading the freshness",
             lambda engine: (engine.freshness, engine.is_writer),
             lambda read: FreshnessRead(*read),
-            on_error=lambda error: FreshnessUnknown(
-                told(error)
-            ),  # before the first scan there is nothing to say
+            # before the first scan there is nothing to say
+            on_error=lambda error: FreshnessUnknown(error_text(error)),
         )
-
-    def _read(
-        self,
-        what: str,
-        call: Callable[[Engine], T],
-        answer: Callable[[T], Message],
-        on_error: Callable[[Exception], Message] | None = None,
-    ) -> None:
-        """Ask, but never for the same thing twice at a time: what is asked meanwhile is asked once more afterwards.
-
-        A newer question does not cut the older one off, so that answers come however often things change.
-        """
-        if what in self._under_way:
-            self._once_more[what] = lambda: self._read(what, call, answer, on_error)
-        elif ask(self, call, answer, what=what, is_exclusive=False, on_error=on_error):
-            self._under_way.add(what)
-
-    def _arrived(self, what: str, *, is_failure: bool = False) -> None:
-        self._under_way.discard(what)
-        self._unread.discard(what)
-        if is_failure:
-            self._unread.add(what)
-        if again := self._once_more.pop(what, None):
-            again()
 
     def _tick(self) -> None:
         self._ticks += 1
@@ -231,15 +201,15 @@ class DashboardScreen(Screen[None]):
     def on_status_read(self, event: StatusRead) -> None:
         """Show how the engine is."""
         event.stop()
-        self._arrived("reading the status")
+        self._reader.arrived("reading the status")
         self._show_state(event.status)
         cast("OverviewPane", self.pane("overview")).show_status(event.status)
 
     def _show_state(self, status: EngineStatus) -> None:
         bar = self.query_one(TopBar)
         state = status.state
-        if state == "idle" and (self._failed or self._unread):
-            state = "error" if self._unread else "degraded"
+        if state == "idle" and (self._failed or self._reader.failed):
+            state = "error" if self._reader.failed else "degraded"
         if bar.facts.total and status.state != "embedding":
             bar.update(done=0, total=0, seconds_left=None)
         bar.update(state=state)
@@ -247,13 +217,13 @@ class DashboardScreen(Screen[None]):
     def on_freshness_read(self, event: FreshnessRead) -> None:
         """Show the age, and who writes. Beside another writer a new scan may mean other notes."""
         event.stop()
-        self._arrived("reading the freshness")
+        self._reader.arrived("reading the freshness")
         self._show_freshness(event.freshness, event.is_writer)
 
     def on_freshness_unknown(self, event: FreshnessUnknown) -> None:
         """Ask again at the next tick."""
         event.stop()
-        self._arrived("reading the freshness")
+        self._reader.arrived("reading the freshness")
 
     def _show_freshness(self, freshness: Freshness, is_writer: bool) -> None:
         is_other = freshness.scanned_at != self._scanned_at and self._scanned_at is not None
@@ -270,7 +240,7 @@ class DashboardScreen(Screen[None]):
     def on_notes_read(self, event: NotesRead) -> None:
         """Hand the notes down, if they are others."""
         event.stop()
-        self._arrived("reading the notes")
+        self._reader.arrived("reading the notes")
         self.read_diagnostics()
         if self._shelf is not None and self._shelf.notes == event.shelf.notes:
             return
@@ -284,7 +254,7 @@ class DashboardScreen(Screen[None]):
     def on_diagnostics_read(self, event: DiagnosticsRead) -> None:
         """Hand the diagnostics down, if they are others."""
         event.stop()
-        self._arrived("reading the diagnostics")
+        self._reader.arrived("reading the diagnostics")
         self.read_status()
         if self._diagnostics == event.diagnostics:
             return
@@ -296,7 +266,7 @@ class DashboardScreen(Screen[None]):
     def on_activity_read(self, event: ActivityRead) -> None:
         """Show the past."""
         event.stop()
-        self._arrived("reading the activity")
+        self._reader.arrived("reading the activity")
         self._show_events(event.events)
 
     def _label(self, tab: str, number: int) -> None:
@@ -304,7 +274,7 @@ class DashboardScreen(Screen[None]):
 
     def on_call_failed(self, event: CallFailed) -> None:
         """The app says it; the header shows that not all is well until the next answer."""
-        self._arrived(event.what, is_failure=True)
+        self._reader.arrived(event.what, is_failure=True)
         self.query_one(TopBar).update(state="error")
         if event.what == "reading the notes":
             self.read_diagnostics()
@@ -396,4 +366,4 @@ class DashboardScreen(Screen[None]):
 
 def _tab_label(number: int, tab: str, items: int = 0) -> Content:
     badge = f" {count(items)}" if items else ""
-    return Content.assemble((f"{number} ", "$foreground 60%"), tab.capitalize(), (badge, "$text-accent"))
+    return Content.assemble((f"{number} ", MUTED), tab.capitalize(), (badge, "$text-accent"))

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.looks.formatting import lines, plain
+from tui.looks.formatting import MUTED, lines, plain
 from tui.models.tag_draft import Chip
 
 
@@ -98,7 +98,7 @@ class Chips(Widget, can_focus=True):
         """The chips."""
         placed = self._laid_out(self.size.width)
         if not placed:
-            return Content.styled("no tags", "$foreground 60%")
+            return Content.styled("no tags", MUTED)
         rows: list[Content] = [Content("")] * (placed[-1][1] + 1)
         for x, y, text in placed:
             rows[y] = rows[y] + Content(" " * (x - rows[y].cell_length)) + text

@@ -12,6 +12,8 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
+from tui.looks.formatting import MUTED
+
 
 class Dial(Widget, can_focus=True):
     """One of several values, in order."""
@@ -85,5 +87,5 @@ class Dial(Widget, can_focus=True):
             style += " reverse"
         arrows = "$text-accent" if self.has_focus else "$foreground 40%"
         return Content.assemble(
-            (f"{self.label} ", "$foreground 60%"), ("‹ ", arrows), (self.value, style), (" ›", arrows)
+            (f"{self.label} ", MUTED), ("‹ ", arrows), (self.value, style), (" ›", arrows)
         )

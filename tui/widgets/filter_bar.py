@@ -11,6 +11,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from tui.models.shelf import words
 from tui.widgets.boxes import LineInput
 
 
@@ -50,6 +51,11 @@ class FilterBar(Horizontal):
     @value.setter
     def value(self, text: str) -> None:
         self.query_one(Input).value = text
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words that all have to occur, case folded."""
+        return words(self.value)
 
     @property
     def note(self) -> str:

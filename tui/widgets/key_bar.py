@@ -9,6 +9,8 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widget import Widget
 
+from tui.looks.formatting import MUTED
+
 
 @dataclass(frozen=True, slots=True)
 class _Key:
@@ -91,4 +93,4 @@ class KeyBar(Widget):
 
 
 def _text(display: str, label: str) -> Content:
-    return Content.assemble((display, "$footer-key-foreground bold"), " ", (label, "$foreground 60%"))
+    return Content.assemble((display, "$footer-key-foreground bold"), " ", (label, MUTED))

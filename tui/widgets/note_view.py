@@ -7,7 +7,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Markdown, Static
 
-from tui.looks.formatting import day, lines, plain, size
+from tui.looks.formatting import MUTED, day, lines, plain, size
 from tui.looks.signs import STATUSES, sign
 from tui.models.shelf import changed, made
 from vaultmem.views import NoteView, OpenedMemory
@@ -45,7 +45,7 @@ class NotePreview(VerticalScroll, can_focus=True):
         self._shown = (path, "")
         told = lines(
             [
-                Content.styled(plain(path), "$foreground 60%"),
+                Content.styled(plain(path), MUTED),
                 Content.assemble(("✖ ", "$text-error"), plain(message)),
             ]
         )
@@ -68,12 +68,10 @@ def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
         [
             Content.styled(plain(note.name) or "—", "bold $primary"),
             Content(description) if description else Content.styled("▲ no description", "$text-warning"),
-            Content.styled(tags or "no tags", "$text-secondary" if tags else "$foreground 60%"),
-            Content.assemble(
-                (str(status), status.style), (f"   {plain(note.id or 'no id')}", "$foreground 60%")
-            ),
-            Content.styled(plain(note.path), "$foreground 60%"),
-            Content.styled(dates, "$foreground 60%"),
+            Content.styled(tags or "no tags", "$text-secondary" if tags else MUTED),
+            Content.assemble((str(status), status.style), (f"   {plain(note.id or 'no id')}", MUTED)),
+            Content.styled(plain(note.path), MUTED),
+            Content.styled(dates, MUTED),
         ]
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -17,34 +16,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
-from tui.looks.formatting import plain, with_tail
-from tui.models.shelf import Mark
-
-GUTTER = 3
-"""Cells at the left: the cursor's bar, the mark, a space."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column. `width` in cells; with a `share` it also gets that part of what is left over.
-
-    A table narrower than `needs` does not show the column.
-    """
-
-    title: str
-    width: int
-    share: int = 0
-    needs: int = 0
-    is_right: bool = False
-    key: str = ""
-    """What `Rows.HeaderClicked` names it by."""
-
-
-Cell = str | Content | Callable[[int], Content]
-"""A text, or what draws one for the width that its column has got."""
-
-Cells = tuple[Cell, ...] | Content
-"""What a row shows: one cell per column, or one text over the whole width (a heading)."""
+from tui.widgets.columns import GUTTER, Cells, Column, joined, laid_out, titles
 
 
 class RowsSaid(Message):
@@ -287,7 +259,7 @@ class Rows(ScrollView, can_focus=True):
 
     def _click_header(self, x: int) -> None:
         left = GUTTER
-        for column, width in self._layout(self.size.width):
+        for column, width in laid_out(self.columns, self.size.width):
             if left <= x < left + width + 1:
                 self.post_message(self.HeaderClicked(self, column.key))
                 return
@@ -316,7 +288,9 @@ class Rows(ScrollView, can_focus=True):
         """Draw one line of the screen."""
         width = self.scrollable_content_region.width
         if self.has_header and y == 0:
-            return self._strip(self._header(width), self.get_visual_style("rows--header"), width)
+            return self._strip(
+                titles(self.columns, width, self.sort_mark), self.get_visual_style("rows--header"), width
+            )
         index = self.scroll_offset.y + y - self.has_header
         if not self._keys and index == 0 and self.empty:
             style = self.get_visual_style("rows--empty")
@@ -339,60 +313,14 @@ class Rows(ScrollView, can_focus=True):
         ]
         bar = ("▌" if self.has_focus else "▏") if is_cursor else " "
         gutter = Content(bar + ("✓" if is_marked else " ") + " ")
-        body = drawn if isinstance(drawn, Content) else self._cells(drawn, width)
+        body = drawn if isinstance(drawn, Content) else joined(self.columns, drawn, width)
         style = self.get_visual_style(*names)
         if is_cursor and self.get_component_styles("rows--cursor").text_style.reverse:
             style += Style(reverse=True)  # which Textual leaves out of a visual style
         return self._strip(gutter + body, style, width)
-
-    def _cells(self, drawn: Sequence[Cell], width: int) -> Content:
-        shown: list[Content] = []
-        parts = dict(zip(self.columns, drawn, strict=False))
-        for column, room in self._layout(width):
-            part = parts.get(column, "")
-            content = part(room) if callable(part) else part if isinstance(part, Content) else Content(part)
-            shown.append(_fitted(content, room, column.is_right))
-        return Content(" ").join(shown)
-
-    def _header(self, width: int) -> Content:
-        titles = []
-        for column, room in self._layout(width):
-            mark = ""
-            if self.sort_mark and column.key and self.sort_mark[0] == column.key:
-                mark = " ↓" if self.sort_mark[1] else " ↑"
-            titles.append(_fitted(Content(column.title + mark), room, column.is_right))
-        return Content(" " * GUTTER) + Content(" ").join(titles)
-
-    def _layout(self, width: int) -> list[tuple[Column, int]]:
-        """The columns that are shown at this width, each with its cells."""
-        shown = [column for column in self.columns if width >= column.needs]
-        room = width - GUTTER - sum(column.width for column in shown) - max(0, len(shown) - 1)
-        shares = sum(column.share for column in shown)
-        if not shares or room <= 0:
-            return [(column, column.width) for column in shown]
-        widths = [column.width + room * column.share // shares for column in shown]
-        rest = width - GUTTER - sum(widths) - max(0, len(shown) - 1)
-        grows = next(index for index, column in enumerate(shown) if column.share)
-        widths[grows] += rest
-        return list(zip(shown, widths, strict=True))
 
     def _strip(self, content: Content, style: Style, width: int) -> Strip:
         fitted = content.truncate(max(0, width), ellipsis=True, pad=True)
         parts = fitted.render(style, end="", parse_style=self._get_style)
         segments = [Segment(text, (style + part).rich_style) for text, part in parts]
         return Strip(segments).adjust_cell_length(width, style.rich_style)
-
-
-def apart(name: Content, mark: Mark | None) -> Cell:
-    """A name; where others have the same, with what tells it from them."""
-    if mark is None:
-        return name
-    tail, short = plain(mark.text), plain(mark.short)
-    return lambda width: with_tail(name, tail, short, width)
-
-
-def _fitted(content: Content, width: int, is_right: bool) -> Content:
-    """Exactly `width` cells of the content: cut with `…`, or filled with spaces."""
-    cut = content.truncate(width, ellipsis=True)
-    missing = max(0, width - cut.cell_length)
-    return Content(" " * missing) + cut if is_right else cut.pad_right(missing)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from textual.content import Content
 from textual.geometry import Size
+from textual.screen import Screen
 from textual.widgets import Static
 
 LEAST_COLUMNS, LEAST_LINES = 60, 15
@@ -13,6 +16,14 @@ LEAST_COLUMNS, LEAST_LINES = 60, 15
 def is_too_small(size: Size) -> bool:
     """Whether a window of this size shows the notice and nothing else."""
     return size.width < LEAST_COLUMNS or size.height < LEAST_LINES
+
+
+def cover(screens: Iterable[Screen[object]], is_covered: bool) -> None:
+    """Put the notice over every screen, or take it away. Each has its own, from the first time it is needed."""
+    for screen in screens:
+        if is_covered and screen.is_attached and not screen.query(TooSmall):
+            screen.mount(TooSmall())
+        screen.set_class(is_covered, "-too-small")
 
 
 class TooSmall(Static):

@@ -8,7 +8,7 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.looks.formatting import ago, count, left, plain, progress
+from tui.looks.formatting import MUTED, ago, count, left, plain, progress
 from tui.looks.signs import STATES, sign
 
 
@@ -60,16 +60,14 @@ class TopBar(Widget):
             return [shown]
         numbers = f" {count(facts.done)}/{count(facts.total)} "
         told = shown + Content.assemble(numbers, progress(facts.done, facts.total, 14))
-        return [told, Content.styled(left(facts.seconds_left), "$foreground 60%")]
+        return [told, Content.styled(left(facts.seconds_left), MUTED)]
 
     def _freshness(self) -> Content:
         facts = self.facts
         if facts.state == "starting":
             return Content("")
         stale = f", {count(facts.stale_notes)} stale" if facts.stale_notes else ""
-        return Content.styled(
-            f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else "$foreground 60%"
-        )
+        return Content.styled(f"checked {ago(facts.age_s)}{stale}", "$text-warning" if stale else MUTED)
 
     def _role(self) -> Content:
         facts = self.facts
@@ -78,8 +76,8 @@ class TopBar(Widget):
             words.append(f"follows writer {facts.writer_pid}" if facts.writer_pid else "no writer")
         elif facts.is_writer and not facts.is_read_only:
             words.append("writes here")
-        return Content.styled(" · ".join(words), "$foreground 60%")
+        return Content.styled(" · ".join(words), MUTED)
 
 
 def _joined(parts: list[Content]) -> Content:
-    return Content.styled("   ", "$foreground 60%").join(parts)
+    return Content.styled("   ", MUTED).join(parts)

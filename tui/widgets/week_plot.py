@@ -8,7 +8,7 @@ from datetime import date
 from textual.content import Content
 from textual.widget import Widget
 
-from tui.looks.formatting import count, lines
+from tui.looks.formatting import MUTED, count, lines
 
 STEPS = " ▁▂▃▄▅▆▇█"
 AXIS = "$foreground 30%"
@@ -33,7 +33,7 @@ def drawn(weeks: Sequence[tuple[date, int]], width: int, height: int) -> Content
     """The plot as text: `height` lines, the last one with the months."""
     most = max((number for _, number in weeks), default=0)
     if not most:
-        return Content.styled("no memories in these weeks", "$foreground 60%")
+        return Content.styled("no memories in these weeks", MUTED)
     side = len(count(most)) + 1
     step = _step(width - side, len(weeks))
     shown = weeks[-max(1, (width - side) // step) :]
@@ -75,4 +75,4 @@ def _months(weeks: Sequence[tuple[date, int]], side: int, step: int) -> Content:
         at = index * step
         if starts_month and len(text) <= at:
             text = text.ljust(at) + (f"{monday:%b %Y} " if monday.month == 1 else f"{monday:%b} ")
-    return Content.styled(" " * side + text[: len(weeks) * step], "$foreground 60%")
+    return Content.styled(" " * side + text[: len(weeks) * step], MUTED)

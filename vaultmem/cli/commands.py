@@ -303,7 +303,7 @@ def tui(options: Options) -> int:
         raise UsageError(
             "the dashboard needs a terminal", advice="`vaultmem status` and `doctor` print text."
         )
-    from tui.app import run
+    from tui.start import run
 
     return run(config_of(options), read_only=options.read_only)
 
