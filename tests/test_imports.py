@@ -32,7 +32,7 @@ HEAVY = (
 )
 
 OWNERS = {
-    "lancedb": {"vaultmem.stores.dense"},
+    "lancedb": {"vaultmem.stores.dense_table"},
     "pyarrow": {"vaultmem.stores.dense_rows"},
     "tantivy": {"vaultmem.stores.lexical"},
     "watchdog": {"vaultmem.files.watch", "vaultmem.files.inotify"},

@@ -78,7 +78,7 @@ def filled(folder: Path, notes: int) -> DenseStore:
 
 
 def state(store: DenseStore) -> dense_upkeep.TableState:
-    return store._state(store._table())
+    return store._state(store._table.opened())
 
 
 # --- opening

@@ -5,7 +5,8 @@ catalog_rows  what it keeps of a note, as values and as columns
 catalog_file  its file: opened, made, and how it fails
 vectors       raw vectors by model and text, in SQLite
 lexical       the words of each note, in Tantivy
-dense         the vectors of each chunk, in LanceDB
+dense         the vectors of each chunk, searched and replaced
+dense_table   their table in LanceDB: made, opened, seen at its newest version
 dense_rows    its rows as Arrow tables
 dense_upkeep  its vector index and its disk use
 dense_build   the child process in which a large index is built

@@ -1,7 +1,4 @@
-"""The dense store: embedded chunks with their vectors, kept in a LanceDB table. The only module that imports lancedb.
-
-Importing lancedb takes more than a second, so nothing here imports it until a table is really needed: opening a
-store, and asking an empty one, costs two small file reads.
+"""The dense store: embedded chunks with their vectors, kept in a LanceDB table (`dense_table`).
 
 Small tables are searched flat, which is exact. From INDEX_FROM_ROWS on there is an IVF index with 8-bit scalar
 quantisation, searched whole: every partition is probed. What it names is a proposal, and recall scores the notes of it
@@ -11,39 +8,24 @@ instead of minutes, and takes new rows in as they come.
 
 from __future__ import annotations
 
-import json
-import os
-import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vaultmem.errors import StoreError
 from vaultmem.notes.chunks import text_hash
-from vaultmem.stores.dense_rows import (
-    DenseRow,
-    RowTable,
-    in_order,
-    schema,
-    to_arrow,
-)
+from vaultmem.stores.dense_rows import DenseRow, RowTable, in_order, to_arrow
+from vaultmem.stores.dense_table import DenseTable, index_keys, index_vectors
 from vaultmem.stores.dense_upkeep import BUILD_AGAIN_AFTER_S, IndexBuild, TableState, Upkeep, wanted_upkeep
-from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, is_vacant
+from vaultmem.stores.folders import REBUILD_ADVICE, folder_bytes
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 T = TypeVar("T")
-
-SCHEMA_VERSION = 1
-"""Part of the stamp; another number makes the folder foreign, and it is rebuilt."""
-
-ATTEMPTS = 4
-"""A read whose version is cleaned away under it, and a delete that meets the index build's commit, are tried again."""
 
 VERSIONS_KEPT_FOR_S = 0.5
 """A clean-up keeps versions younger than this. Readers go to the newest version before each query, a query takes
@@ -53,25 +35,10 @@ table are what takes the space: each tidying has rewritten it."""
 KEYS_PER_FILTER = 1_000
 """Values in one IN (…) of a filter; more are asked in several queries."""
 
-ROWS_PER_PARTITION = 10_000
-"""Partitions only share out the work, for all of them are probed; each costs a search 0.05 ms of its own."""
-
 ALL_PARTITIONS = 1_000_000
-
-INDEX_CACHE_BYTES = 256 << 20
-METADATA_CACHE_BYTES = 32 << 20
-"""Lance would keep up to 6 GB and 1 GB. The index of 100,000 rows takes 39 MB; old manifests need not stay."""
-
-MALLOC_ARENAS = 2
-"""glibc's allocator gives each of Lance's threads an arena and never takes its pages back: 60 flat searches of 10,000
-rows left 318 MB; with two arenas 228 MB, and no search was slower."""
 
 LENGTH_TOLERANCE = 0.01
 """A stored vector's length differs from 1 by rounding; one of zeros or noise by far more."""
-
-_M_ARENA_MAX = -8  # glibc's <malloc.h>
-_TABLE = "chunks"
-_STAMP_FILE = "store.json"
 
 
 class DenseStore:
@@ -85,40 +52,34 @@ class DenseStore:
         self._folder = folder
         self._dimension = dimension
         self._writable = writable
-        self._open_table: Any = None
         self._build: IndexBuild | None = None
         self._build_not_before_s = 0.0
-        self._opened_as: int | None = None
-        with failures_of("dense", folder):
-            if writable and is_vacant(folder):
-                folder.mkdir(parents=True, exist_ok=True)
-                self._write_stamp(has_table=False)
-            self._check_stamp()
+        self._table = DenseTable(folder, dimension, writable=writable)
 
     def add(self, rows: Sequence[DenseRow]) -> None:
         """Add these rows in one commit; no rows is no work."""
         self._check_writable()
         if rows:
-            with failures_of("dense", self._folder):
-                table = self._table()
+            with self._table.failures():
+                table = self._table.opened()
                 if table is None:  # an empty one is there, though it counts as false
-                    table = self._made_table()
+                    table = self._table.made()
                 table.add(to_arrow(rows, self._dimension))
 
     def delete(self, versions: Collection[tuple[int, str]]) -> None:
         """Delete the rows of exactly these (note_key, digest) versions; no versions is no work."""
         self._check_writable()
         for part in _parts(sorted(set(versions))):
-            self._delete_where(_of_versions(part))
+            self._delete(_of_versions(part))
 
     def delete_keys(self, note_keys: Collection[int]) -> None:
         """Delete all rows of these notes; no keys is no work."""
         self._check_writable()
         for part in _parts(sorted(set(note_keys))):
-            self._delete_where(_of_notes(part))
+            self._delete(_of_notes(part))
 
     def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
-        """Return the notes of the `limit` rows nearest to `vector` ((d,) of any length), for exact scoring.
+        """The notes of the `limit` rows nearest to `vector` ((d,) of any length), for exact scoring.
 
         Nearness is cosine, exact without an index and of 8-bit vectors with one. A vector without a direction
         (zero, not finite) is near nothing.
@@ -133,23 +94,23 @@ class DenseStore:
             found = table.search(query, vector_column_name="vector").distance_type("cosine").limit(limit)
             return found.nprobes(ALL_PARTITIONS).select(["note_key", "_distance"]).to_arrow()
 
-        found = self._read(search)
+        found = self._table.do(search)
         return set() if found is None else set(found["note_key"].to_pylist())
 
     def read(self, note_keys: Collection[int]) -> RowTable | None:
-        """Return all rows of these notes by column, with exact vectors; None while the store has never had any."""
+        """All rows of these notes by column, with exact vectors; None while the store has never had any."""
         found = [self._rows_where(_of_notes(part)) for part in _parts(sorted(set(note_keys)))]
         tables = [table for table in found if table is not None]
         return RowTable.of(tables) if tables else None
 
     def rows(self, note_keys: Collection[int]) -> list[DenseRow]:
-        """Return all rows of these notes, ordered by note, version, part and ordinal, with exact vectors."""
+        """All rows of these notes, ordered by note, version, part and ordinal, with exact vectors."""
         found = self.read(note_keys)
         return [] if found is None else sorted(found.rows(), key=in_order)
 
     def versions(self) -> dict[tuple[int, str], int]:
-        """Return every (note_key, digest) that is in the store, with how many rows it has."""
-        table = self._read(lambda table: table.search().select(["note_key", "digest"]).to_arrow())
+        """Every (note_key, digest) that is in the store, with how many rows it has."""
+        table = self._table.do(lambda table: table.search().select(["note_key", "digest"]).to_arrow())
         if table is None:
             return {}
         grouped = table.group_by(["note_key", "digest"]).aggregate([([], "count_all")])
@@ -157,12 +118,12 @@ class DenseStore:
         return {(key, digest): count for key, digest, count in zip(keys, digests, counts, strict=True)}
 
     def count(self) -> int:
-        """Return the number of rows."""
-        return int(self._read(lambda table: table.count_rows()) or 0)
+        """The number of rows."""
+        return int(self._table.do(lambda table: table.count_rows()) or 0)
 
     def size_bytes(self) -> int:
-        """Return what the folder takes on disk."""
-        with failures_of("dense", self._folder):
+        """What the folder takes on disk."""
+        with self._table.failures():
             return folder_bytes(self._folder)
 
     def maintain(self, *, force: bool = False) -> None:
@@ -171,8 +132,8 @@ class DenseStore:
         With `force` the table is tidied in any case, down to its newest version, and a child is waited for.
         """
         self._check_writable()
-        with failures_of("dense", self._folder):
-            table = self._table()
+        with self._table.failures():
+            table = self._table.opened()
             if table is None or self._is_building(wait=force):
                 return
             wanted = wanted_upkeep(self._state(table))
@@ -192,20 +153,22 @@ class DenseStore:
         The parent may write meanwhile. Its deletes can win over the merge, which is then left for another time.
         """
         self._check_writable()
-        with failures_of("dense", self._folder):
-            table = self._table()
+        with self._table.failures():
+            table = self._table.opened()
             if table is None:
                 return
-            _index_vectors(table)
+            index_vectors(table)
             try:
-                self._retried(lambda table: self._tidy(table, kept_for_s=VERSIONS_KEPT_FOR_S, is_alone=False))
+                self._table.retried(
+                    lambda table: self._tidy(table, kept_for_s=VERSIONS_KEPT_FOR_S, is_alone=False)
+                )
             except RuntimeError as error:
                 if "commit conflict" not in str(error):
                     raise
 
     def probe(self) -> bool:
-        """Return whether a stored vector finds itself, or an equal one; an empty store answers True."""
-        table = self._read(lambda table: table.search().limit(1).to_arrow())
+        """Whether a stored vector finds itself, or an equal one; an empty store answers True."""
+        table = self._table.do(lambda table: table.search().limit(1).to_arrow())
         if table is None or table.num_rows == 0:
             return True
         vector = RowTable(table).vectors[0]
@@ -215,7 +178,7 @@ class DenseStore:
     @property
     def has_files(self) -> bool:
         """There are data files; finding out loads nothing."""
-        return any((self._folder / f"{_TABLE}.lance" / "data").glob("*"))
+        return self._table.has_files
 
     def verify(self) -> None:
         """Read every row: its text is that of its hash, its vector of unit length. Raises StoreError otherwise."""
@@ -233,87 +196,27 @@ class DenseStore:
     def close(self) -> None:
         """Let go of the table, and wait for an index build that is under way. A second close is harmless."""
         self._is_building(wait=True)
-        self._open_table = None
+        self._table.close()
 
     def _check_writable(self) -> None:
         if not self._writable:
             raise StoreError(f"the dense store {self._folder} was opened for reading only")
 
-    def _check_stamp(self) -> None:
-        stamp = json.loads((self._folder / _STAMP_FILE).read_text(encoding="utf-8"))
-        if stamp not in (_stamp(self._dimension, True), _stamp(self._dimension, False)):
-            raise StoreError(f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE)
-        if stamp["has_table"] and not self._manifests():
-            raise StoreError(f"the dense store {self._folder} has lost its table", advice=REBUILD_ADVICE)
-
-    def _write_stamp(self, *, has_table: bool) -> None:
-        path = self._folder / _STAMP_FILE
-        written = path.with_suffix(".new")
-        written.write_text(json.dumps(_stamp(self._dimension, has_table)), encoding="utf-8")
-        written.replace(path)
-
-    def _manifests(self) -> list[Path]:
-        return list(self._manifest_folder.glob("*.manifest"))
-
-    @property
-    def _manifest_folder(self) -> Path:
-        return self._folder / f"{_TABLE}.lance" / "_versions"
-
-    def _table(self) -> Any:
-        """Return the open table, or None while nothing was ever added."""
-        # Lance takes a table that was deleted under it for an empty one, and would write it anew.
-        found_as = _inode(self._manifest_folder)
-        if self._open_table is not None and found_as == self._opened_as:
-            return self._open_table
-        self._check_stamp()
-        if found_as is None:
-            return None
-        table = _database(self._folder).open_table(_TABLE)
-        if not table.schema.equals(schema(self._dimension)):
-            raise StoreError(f"{self._folder} is not a dense store of this version", advice=REBUILD_ADVICE)
-        self._open_table, self._opened_as = table, found_as
-        return table
-
-    def _made_table(self) -> Any:
-        table = _database(self._folder).create_table(_TABLE, schema=schema(self._dimension))
-        _index_keys(table)
-        self._write_stamp(has_table=True)
-        self._open_table, self._opened_as = table, _inode(self._manifest_folder)
-        return table
+    def _delete(self, condition: str) -> None:
+        self._table.do(lambda table: table.delete(condition))
 
     def _rows_where(self, condition: str) -> Any:
-        return self._read(lambda table: table.search().where(condition).to_arrow())
-
-    def _delete_where(self, condition: str) -> None:
-        with failures_of("dense", self._folder):
-            self._retried(lambda table: table.delete(condition))
-
-    def _read(self, read: Callable[[Any], T]) -> T | None:
-        """Return what `read` makes of the newest table, or None when there is none yet."""
-        with failures_of("dense", self._folder):
-            return self._retried(read)
-
-    def _retried(self, act: Callable[[Any], T]) -> T | None:
-        for attempt in range(1, ATTEMPTS + 1):
-            try:
-                table = self._table()
-                return None if table is None else act(table)
-            except (RuntimeError, ValueError, OSError):  # what Lance raises
-                if attempt == ATTEMPTS:
-                    raise
-                self._open_table = None
-        return None
+        return self._table.do(lambda table: table.search().where(condition).to_arrow())
 
     def _state(self, table: Any) -> TableState:
         rows = table.count_rows()
         files = table.stats()["fragment_stats"]
         indexes = {index.columns[0]: index for index in table.list_indices()}
         keys, vectors = indexes.get("note_key"), indexes.get("vector")
-        oldest_kept_s = time.time() - VERSIONS_KEPT_FOR_S
         return TableState(
             rows=rows,
             deleted_rows=max(0, round(files["num_fragments"] * files["lengths"]["mean"]) - rows),
-            prunable_versions=sum(_modified_s(path) < oldest_kept_s for path in self._manifests()),
+            prunable_versions=self._table.count_older(time.time() - VERSIONS_KEPT_FOR_S),
             unindexed_keys=rows if keys is None else keys.num_unindexed_rows,
             segments=0 if vectors is None else vectors.num_segments,
             unindexed_rows=rows if vectors is None else vectors.num_unindexed_rows,
@@ -321,7 +224,7 @@ class DenseStore:
 
     def _tidy(self, table: Any, *, kept_for_s: float, is_alone: bool) -> None:
         if not any(index.columns == ["note_key"] for index in table.list_indices()):
-            _index_keys(table)
+            index_keys(table)
         # Files that no version names are leftovers of a killed writer, unless another process is about to commit.
         table.optimize(cleanup_older_than=timedelta(seconds=kept_for_s), delete_unverified=is_alone)
 
@@ -330,62 +233,18 @@ class DenseStore:
             if in_child:
                 self._build = IndexBuild(self._folder, self._dimension)
             else:
-                _index_vectors(self._table())
+                index_vectors(self._table.opened())
         except (OSError, RuntimeError):  # no interpreter to start, or Lance cannot; flat search goes on
             self._build_not_before_s = time.monotonic() + BUILD_AGAIN_AFTER_S
 
     def _is_building(self, *, wait: bool) -> bool:
-        """Return whether a child is at work; with `wait` it no longer is."""
+        """Whether a child is at work; with `wait` it no longer is."""
         if self._build is None or (self._build.is_running and not wait):
             return self._build is not None
         if not self._build.wait():
             self._build_not_before_s = time.monotonic() + BUILD_AGAIN_AFTER_S
         self._build = None
         return False
-
-
-def _database(folder: Path) -> Any:
-    if "lancedb" not in sys.modules:
-        _limit_arenas()
-        os.environ.setdefault(
-            "LANCEDB_LOG", "error"
-        )  # its advice on few or equal vectors is not for the user
-    import lancedb
-
-    session = lancedb.Session(
-        index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
-    )
-    return lancedb.connect(folder, read_consistency_interval=timedelta(0), session=session)
-
-
-def _limit_arenas() -> None:
-    if sys.platform == "linux":
-        import ctypes
-
-        with suppress(OSError, AttributeError):  # a C library without this knob
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, MALLOC_ARENAS)
-
-
-def _index_keys(table: Any) -> None:
-    from lancedb.index import BTree
-
-    table.create_index("note_key", config=BTree())
-
-
-def _index_vectors(table: Any) -> None:
-    from lancedb.index import IvfSq
-
-    partitions = max(1, table.count_rows() // ROWS_PER_PARTITION)
-    table.create_index("vector", config=IvfSq(distance_type="cosine", num_partitions=partitions))
-
-
-def _stamp(dimension: int, has_table: bool) -> dict[str, Any]:
-    return {
-        "store": "vaultmem dense",
-        "version": SCHEMA_VERSION,
-        "dimension": dimension,
-        "has_table": has_table,
-    }
 
 
 def _of_notes(note_keys: Collection[int]) -> str:
@@ -406,17 +265,3 @@ def _quoted(text: str) -> str:
 def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
     for start in range(0, len(values), KEYS_PER_FILTER):
         yield values[start : start + KEYS_PER_FILTER]
-
-
-def _inode(folder: Path) -> int | None:
-    try:
-        return folder.stat().st_ino
-    except FileNotFoundError:
-        return None
-
-
-def _modified_s(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except FileNotFoundError:  # a clean-up removed it meanwhile
-        return time.time()
