@@ -12,7 +12,7 @@ from vaultmem.cli.main import Command
 from vaultmem.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from vaultmem.evaluation.measure import Evaluation
+    from vaultmem.evaluation.evaluation import Evaluation
     from vaultmem.evaluation.record import Json
 
 Words = argparse.ArgumentParser
@@ -49,8 +49,8 @@ def evaluate(options: Options) -> int:
 
 def _measured(options: Options) -> Evaluation:
     from vaultmem.cli.progress import CountLine
+    from vaultmem.evaluation.evaluation import evaluate as measure
     from vaultmem.evaluation.golden import read_golden
-    from vaultmem.evaluation.measure import evaluate as measure
 
     golden = read_golden(Path(options.golden))
     with cli.open_engine(options) as engine, CountLine(sys.stderr, "queries") as line:
@@ -76,7 +76,7 @@ def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
 
 
 def _propose(options: Options, file: Path) -> int:
-    from vaultmem.evaluation.propose import propose_golden
+    from vaultmem.evaluation.proposals import propose_golden
 
     if file.exists():
         raise RefusedError(

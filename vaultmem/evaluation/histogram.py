@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import UsageError
-from vaultmem.evaluation.measure import Evaluation
+from vaultmem.evaluation.evaluation import Evaluation
 from vaultmem.evaluation.report import BINS, score_bins
 
 if TYPE_CHECKING:
