@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from vaultmem.engine.engine import Engine
+from vaultmem.evaluation.evaluation import Evaluation, evaluate
 from vaultmem.evaluation.golden import check_golden, read_golden
-from vaultmem.evaluation.measure import Evaluation, evaluate
-from vaultmem.evaluation.propose import propose_golden
+from vaultmem.evaluation.proposals import propose_golden
 from vaultmem.recall.scoring import DEFAULT_MIN_SCORE, total
 
 SAMPLE = Path(__file__).parents[2] / "sample_vault"

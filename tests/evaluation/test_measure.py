@@ -15,18 +15,11 @@ from xml.etree import ElementTree
 import pytest
 
 from vaultmem.errors import EngineError, StoreError, UsageError
+from vaultmem.evaluation.evaluation import Evaluation, EvaluationError, evaluate
+from vaultmem.evaluation.figures import Answered, Threshold, figures, find_threshold
 from vaultmem.evaluation.golden import GoldenQuery, GoldenSet, GoldenSetError, Kind, check_golden, read_golden
 from vaultmem.evaluation.histogram import histogram_svg, save_histogram
-from vaultmem.evaluation.measure import (
-    Answer,
-    Evaluation,
-    EvaluationError,
-    Threshold,
-    evaluate,
-    figures,
-    find_threshold,
-)
-from vaultmem.evaluation.propose import propose_golden
+from vaultmem.evaluation.proposals import propose_golden
 from vaultmem.evaluation.record import compare_runs, evaluation_json, read_run, save_run
 from vaultmem.evaluation.report import comparison_lines, report_lines, score_bins
 from vaultmem.recall.answer import Candidate, Hint, Mode, Recall
@@ -117,7 +110,7 @@ def test_a_query_that_raises_is_an_error_and_never_a_pass() -> None:
 
 def test_figures_are_those_of_the_textbook() -> None:
     query = GoldenQuery("q", ("a", "b"), Kind.POSITIVE, "en")
-    found = figures([Answer(query, (), ("x", "a", "y", "b"), 0.7, ("x",))], 0.5)
+    found = figures([Answered(query, (), ("x", "a", "y", "b"), 0.7, ("x",))], 0.5)
     assert (found.recall_1, found.recall_5, found.mrr_10) == (0, 1, 0.5)
     assert found.ndcg_10 == pytest.approx((1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3)))
     assert found.found == 1 and found.shown == 0

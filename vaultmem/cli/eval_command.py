@@ -11,7 +11,7 @@ from vaultmem.cli.output import DONE, NO, answer, answer_json, narrate
 from vaultmem.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from vaultmem.evaluation.measure import Evaluation
+    from vaultmem.evaluation.evaluation import Evaluation
     from vaultmem.views import Json
 
 
@@ -47,9 +47,9 @@ def evaluate(options: Options) -> int:
 
 def _measured(options: Options) -> Evaluation:
     from vaultmem.cli.progress import CountLine
+    from vaultmem.evaluation.evaluation import evaluate as measure
+    from vaultmem.evaluation.figures import metrics_library
     from vaultmem.evaluation.golden import read_golden
-    from vaultmem.evaluation.measure import evaluate as measure
-    from vaultmem.evaluation.measure import metrics_library
 
     golden = read_golden(Path(options.golden))
     metrics_library()  # where it is missing, nothing else needs saying
@@ -76,7 +76,7 @@ def _print(evaluation: Evaluation, before: Json | None, after: Json) -> None:
 
 
 def _propose(options: Options, file: Path) -> int:
-    from vaultmem.evaluation.propose import propose_golden
+    from vaultmem.evaluation.proposals import propose_golden
 
     if file.exists():
         raise RefusedError(

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def threshold_check(engine: Engine) -> Check | None:
     """Ask the golden set of the settings; None when there is none. Takes one recall for each query."""
+    from vaultmem.evaluation.evaluation import evaluate
     from vaultmem.evaluation.golden import read_golden
-    from vaultmem.evaluation.measure import evaluate
 
     config = engine.config
     if config.golden is None:

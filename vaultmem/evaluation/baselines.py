@@ -5,11 +5,14 @@ In both any match is an answer: neither can say that nothing fits.
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from vaultmem.evaluation.figures import RANKED, Answered, Figures, figures, share_of
 from vaultmem.recall import scoring
 from vaultmem.text.terms import document_terms, query_terms
 
@@ -66,3 +69,43 @@ class OwnBM25:
 def _folded(memory: OpenedMemory) -> str:
     text = "\n".join((memory.name, memory.description, *memory.tags, memory.body))
     return unicodedata.normalize("NFKC", text).lower()
+
+
+# --- what recall is held against
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The figures of a simpler way to answer the same queries, where any match is a hint."""
+
+    name: str
+    figures: Figures
+    silence: float
+
+
+def baselines(
+    answers: Sequence[Answered], memories: Mapping[str, OpenedMemory], hint_limit: int
+) -> tuple[Baseline, ...]:
+    """The same queries answered by each of the two."""
+    return tuple(
+        _baseline(name, scorer(memories), answers, hint_limit)
+        for name, scorer in (("ripgrep", WordCount), ("BM25 alone", OwnBM25))
+    )
+
+
+def _baseline(
+    name: str, scorer: WordCount | OwnBM25, answers: Sequence[Answered], hint_limit: int
+) -> Baseline:
+    plain = [_plain_answer(scorer, answer, hint_limit) for answer in answers]
+    positives = [answer for answer in plain if answer.is_positive]
+    silence = share_of(not answer.hints for answer in plain if not answer.is_positive)
+    return Baseline(name, figures(positives, math.ulp(0.0)), silence)
+
+
+def _plain_answer(scorer: WordCount | OwnBM25, answer: Answered, hint_limit: int) -> Answered:
+    """The same query answered by a baseline; of equal scores the relevant memory comes last."""
+    scores = scorer.scores(answer.query.text)
+    relevant = set(answer.query.relevant)
+    ranked = sorted(scores, key=lambda note_id: (-scores[note_id], note_id in relevant, note_id))
+    best = max((scores.get(note_id, 0.0) for note_id in relevant), default=0.0)
+    return Answered(answer.query, answer.groups, tuple(ranked[:RANKED]), best, tuple(ranked[:hint_limit]))

@@ -12,10 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
 from vaultmem.text.languages import script_language
+
+if TYPE_CHECKING:
+    from vaultmem.views import NoteView, OpenedMemory
 
 FEWEST_QUERIES = 20
 """With fewer queries one of them moves every figure by more than a twentieth."""
@@ -87,6 +90,13 @@ class Memory(Protocol):
     def admitted(self) -> bool: ...
     @property
     def status(self) -> str: ...
+
+
+class HoldsMemories(Protocol):
+    """The engine, as far as it lists memories and opens them."""
+
+    def notes(self) -> tuple[NoteView, ...]: ...
+    def open_memory(self, id: str) -> OpenedMemory: ...  # noqa: A002
 
 
 def read_golden(path: Path) -> GoldenSet:

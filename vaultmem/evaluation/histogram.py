@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from vaultmem.errors import UsageError
-from vaultmem.evaluation.measure import Evaluation, Threshold
+from vaultmem.evaluation.evaluation import Evaluation
+from vaultmem.evaluation.figures import Threshold
 from vaultmem.evaluation.report import BINS, score_bins
 
 WIDTH, HEIGHT = 960, 540

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import UsageError
-from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
+from vaultmem.evaluation.evaluation import Evaluation
+from vaultmem.evaluation.figures import Answered, Figures, Gate, Threshold
 
 if TYPE_CHECKING:
     from vaultmem.views import Json
@@ -68,7 +69,7 @@ def threshold_json(threshold: Threshold) -> Json:
     }
 
 
-def answer_json(answer: Answer) -> Json:
+def answer_json(answer: Answered) -> Json:
     """One query with what it got."""
     return {
         "query": answer.query.text,
@@ -102,7 +103,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-# --- two runs -------------------------------------------------------------------------------------------
+# --- two runs
 
 
 @dataclass(frozen=True, slots=True)

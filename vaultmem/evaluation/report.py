@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from vaultmem.evaluation.evaluation import Evaluation
+from vaultmem.evaluation.figures import Answered, Figures, Gate, Threshold
 from vaultmem.evaluation.golden import Kind
-from vaultmem.evaluation.measure import Answer, Evaluation, Figures, Gate, Threshold
 from vaultmem.evaluation.record import Comparison, QueryChange
 from vaultmem.recall.scoring import Signals
 from vaultmem.text.shown import harmless
@@ -94,7 +95,7 @@ def threshold_lines(threshold: Threshold) -> Iterator[str]:
         yield f"best for this set: {threshold.best:.2f}; hits and strangers mix from {low:.2f} to {high:.2f}{inside}"
 
 
-def miss_lines(misses: Sequence[Answer], most: int = MOST_MISSES) -> Iterator[str]:
+def miss_lines(misses: Sequence[Answered], most: int = MOST_MISSES) -> Iterator[str]:
     """The worst misses with the signals of the memory in question."""
     if not misses:
         yield "no misses"
@@ -106,7 +107,7 @@ def miss_lines(misses: Sequence[Answer], most: int = MOST_MISSES) -> Iterator[st
         yield f"      {harmless(shown)}  {signal_words(answer.signals)}"
 
 
-def _miss(answer: Answer) -> str:
+def _miss(answer: Answered) -> str:
     if not answer.is_positive:
         return f"false hint {answer.score:.2f}"
     if answer.best_id is None:

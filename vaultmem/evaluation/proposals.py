@@ -13,16 +13,16 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from vaultmem.data.shipped import read_words
-from vaultmem.evaluation.golden import OFF_TOPIC, GoldenQuery, GoldenSet, Kind
+from vaultmem.evaluation.golden import OFF_TOPIC, GoldenQuery, GoldenSet, HoldsMemories, Kind
 from vaultmem.recall.prompt import has_content
 from vaultmem.text.languages import script_language as language
 from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:
-    from vaultmem.views import NoteView, OpenedMemory
+    from vaultmem.views import NoteView
 
 MOST_POSITIVES = 60
 MOST_NEGATIVES = 30
@@ -42,20 +42,13 @@ _FORMS = {
 }
 
 
-class Vault(Protocol):
-    """The engine, as far as proposals need it."""
-
-    def notes(self) -> tuple[NoteView, ...]: ...
-    def open_memory(self, id: str) -> OpenedMemory: ...  # noqa: A002
-
-
-def propose_golden(vault: Vault) -> GoldenSet:
+def propose_golden(engine: HoldsMemories) -> GoldenSet:
     """Propose a golden set from the admitted memories; the same vault gives the same set."""
-    memories = [note for note in vault.notes() if note.admitted and note.id]
+    memories = [note for note in engine.notes() if note.admitted and note.id]
     proposals = {
         "name": [_asked(note.name, note.id) for note in memories],
         "description": [_asked(_first_clause(note.description), note.id) for note in memories],
-        "heading": list(_headings(vault, memories)),
+        "heading": list(_headings(engine, memories)),
         "tag": list(_tags(memories)),
     }
     found = [list(_distinct(filter(None, queries))) for queries in proposals.values()]
@@ -63,10 +56,10 @@ def propose_golden(vault: Vault) -> GoldenSet:
     return GoldenSet((*positives, *_negatives(len(positives))))
 
 
-def _headings(vault: Vault, memories: Iterable[NoteView]) -> Iterator[GoldenQuery | None]:
+def _headings(engine: HoldsMemories, memories: Iterable[NoteView]) -> Iterator[GoldenQuery | None]:
     """Each note's second heading with its name: the first repeats the name."""
     for note in memories:
-        headings = _HEADING.findall(vault.open_memory(note.id or "").body)
+        headings = _HEADING.findall(engine.open_memory(note.id or "").body)
         if len(headings) > 1:
             yield _asked(f"{note.name} {headings[1]}", note.id)
 
