@@ -290,8 +290,7 @@ def test_fs_own_write_loop_one_save_is_one_write_and_one_index(world, monkeypatc
 
 def test_fs_watcher_dies_when_folders_come_and_go_and_is_alive_afterwards(world):
     with following(world) as (engine, _):
-        deadline = time.monotonic() + 1.0
-        while time.monotonic() < deadline:
+        for _ in range(1_000):
             (world.root / "d/e/f").mkdir(parents=True)
             (world.root / "d/e/f/n.md").write_text("x")
             shutil.rmtree(world.root / "d")

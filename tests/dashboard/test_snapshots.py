@@ -16,7 +16,7 @@ from tui.dialogs.tags import TagDialog
 from tui.looks.themes import THEMES
 from tui.screens.conflict import ConflictScreen
 from tui.screens.failed import FailedScreen
-from tui.testing.driving import screen_text, until
+from tui.testing.driving import screen_text, settled, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import NOW
 from tui.widgets.rows import Rows
@@ -53,19 +53,9 @@ def ready(*keys: str, shows: str = "") -> Step:
         await pilot.press(*keys)
         if shows:
             await until(pilot, lambda: shows in screen_text(app))
-        await settled(pilot)
+        await settled(pilot.app)
 
     return steps
-
-
-async def settled(pilot: Pilot) -> None:
-    """Nothing is being asked or drawn any more."""
-    shown, unchanged = "", 0
-    while unchanged < 3:
-        await pilot.app.workers.wait_for_complete()
-        await pilot.pause(0.12)  # longer than events wait to be handed over
-        unchanged = unchanged + 1 if screen_text(pilot.app) == shown else 0
-        shown = screen_text(pilot.app)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +133,7 @@ def test_snapshot_of_the_engine_that_cannot_start(snap_compare, open_dashboard):
 
     async def steps(pilot: Pilot) -> None:
         await until(pilot, lambda: isinstance(pilot.app.screen, FailedScreen))
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(open_engine), terminal_size=(100, 24), run_before=steps)
 
@@ -154,7 +144,7 @@ def test_snapshot_while_embedding(snap_compare, engine, open_dashboard):
         engine.state = "embedding"
         engine.tell(EmbeddingProgress(NOW, 120, 480, 42.0))
         await until(pilot, lambda: "120/480" in screen_text(pilot.app))
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=(100, 24), run_before=steps)
 
@@ -164,7 +154,7 @@ def test_snapshot_of_a_conflict(snap_compare, engine, open_dashboard):
         await ready("2", "down", "c")(pilot)
         await until(pilot, lambda: isinstance(pilot.app.screen, ConflictScreen))
         await until(pilot, lambda: pilot.app.screen.query_one(Rows).keys)
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=SIZE, run_before=steps)
 
@@ -175,7 +165,7 @@ def test_snapshot_of_the_tag_editor(snap_compare, engine, open_dashboard):
         await until(pilot, lambda: isinstance(pilot.app.screen, TagDialog))
         await pilot.press(*"Context Cache", "enter", *"re")
         await until(pilot, lambda: "7 notes will change, 1 refused" in screen_text(pilot.app))
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=SIZE, run_before=steps)
 
@@ -187,7 +177,7 @@ def test_snapshot_of_the_description_editor(snap_compare, engine, open_dashboard
         await until(pilot, lambda: "ctrl+g takes" in screen_text(pilot.app))
         await pilot.press("ctrl+g")
         await until(pilot, lambda: "+description" in screen_text(pilot.app))
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=SIZE, run_before=steps)
 
@@ -198,7 +188,7 @@ def test_snapshot_of_renaming_a_tag(snap_compare, engine, open_dashboard):
         await until(pilot, lambda: isinstance(pilot.app.screen, RenameTagDialog))
         await pilot.press(*"network", "enter", *"cache")
         await until(pilot, lambda: "1 note will change" in screen_text(pilot.app))
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=SIZE, run_before=steps)
 
@@ -213,7 +203,7 @@ def test_snapshot_of_the_other_dialogs(snap_compare, engine, open_dashboard, key
         await ready(*keys[:-1])(pilot)
         await pilot.press(keys[-1])
         await until(pilot, lambda: pilot.app.screen is not pilot.app.dashboard)
-        await settled(pilot)
+        await settled(pilot.app)
 
     assert snap_compare(open_dashboard(engine), terminal_size=SIZE, run_before=steps)
 

@@ -9,7 +9,7 @@ from textual.widgets import Input, TextArea
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.screens.conflict import ConflictScreen
-from tui.testing.driving import screen_text, until
+from tui.testing.driving import screen_text, settled, until
 from tui.widgets.rows import Rows
 
 LARGE = (120, 40)
@@ -53,6 +53,7 @@ async def test_no_key_no_click_and_no_paste_acts_on_what_is_not_seen(engine, ope
         await pilot.pause()
         rows = app.dashboard.query_one("MemoriesPane Rows", Rows)
         await until(pilot, lambda: rows.has_focus)
+        await settled(app)  # what is called from here on, a key has called
         place, files, called = rows.key, dict(engine.files), list(engine.calls)
         await pilot.resize_terminal(*size)
         await until(pilot, lambda: shows_the_notice_alone(app))

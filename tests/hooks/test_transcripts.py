@@ -89,9 +89,9 @@ def test_thinking_subagents_errors_and_meta_are_not_its_words(path: Path) -> Non
 def test_huge_tool_results_are_stepped_over(path: Path) -> None:
     result = claude("user", [{"type": "tool_result", "tool_use_id": "t1", "content": BIG}])
     write(path, claude("user", "q"), claude("assistant", [text("mine")]), TOOL_USE, result, result)
-    started = time.perf_counter()
+    started = time.process_time()  # work, not waiting for a turn: other processes may keep the cores busy
     assert last_assistant_text(path) == "mine"
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 def test_codex_rollouts_are_read(path: Path) -> None:
