@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.cli import main as cli
+from vaultmem.cli.main import run
+from vaultmem.cli.output import CANNOT_WORK
 from vaultmem.engine.engine import Engine
 
 QUERY = '{"query": "why?", "relevant": ["a"], "kind": "positive"}\n'
@@ -26,7 +27,7 @@ def test_without_its_extra_it_names_the_install_command(
     golden: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "ir_measures", None)
-    assert cli.run(["eval", golden]) == cli.CANNOT_WORK
+    assert run(["eval", golden]) == CANNOT_WORK
     said = capsys.readouterr()
     assert said.out == ""
     first, second = said.err.splitlines()
@@ -38,7 +39,7 @@ def test_without_its_extra_it_names_the_install_command(
 def test_a_picture_of_another_kind_is_refused_with_the_right_form(
     golden: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["eval", golden, "--plot", str(tmp_path / name)]) == cli.WRONG_USAGE
+    assert run(["eval", golden, "--plot", str(tmp_path / name)]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.splitlines()[1]) == ("", "  --plot scores.svg")
 
@@ -46,5 +47,5 @@ def test_a_picture_of_another_kind_is_refused_with_the_right_form(
 def test_a_picture_in_a_folder_that_is_not_there_is_refused(
     golden: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.run(["eval", golden, "--plot", str(tmp_path / "none" / "a.svg")]) == cli.WRONG_USAGE
+    assert run(["eval", golden, "--plot", str(tmp_path / "none" / "a.svg")]) == 2
     assert "there is no folder" in capsys.readouterr().err
