@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: calibration help demo test check format snapshots tui-screens bench torture wheel clean
+.PHONY: calibration glossary help demo test check format snapshots tui-screens bench torture wheel clean
 
 help: ## this menu
 	@echo "vaultmem: what you can do here"
@@ -38,6 +38,9 @@ snapshots: $(VENV)/.installed-dev ## accept the dashboard's screens as they look
 
 tui-screens: $(VENV)/.installed ## draw the pictures of docs/tui.md
 	$(BIN)/python scripts/tui_screens.py
+
+glossary: $(VENV)/.installed ## write the rooms and their modules into docs/glossary.md anew
+	$(BIN)/python scripts/rooms.py
 
 calibration: $(VENV)/.installed-dev ## measure the bundled model on the shipped texts anew, after they changed
 	$(BIN)/python scripts/ship_calibration.py
