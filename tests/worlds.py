@@ -68,7 +68,7 @@ def note_text(note_id: str, body: str = "alpha beta\n", **fields: str) -> str:
 
 def facts(engine: Engine) -> dict[str, Any]:
     """Everything that must not depend on how the state came about; keys of notes are replaced by paths."""
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         path_of = {row.note_key: row.path for row in caches.catalog.rows()}
         lexical = caches.lexical
         dense = caches.dense

@@ -83,8 +83,8 @@ def test_light_scan_of_10_000_unchanged_notes(root: Path, tmp_path: Path) -> Non
     write_notes(root, 10_000, paragraphs=1)
     with Engine.open(root, tmp_path / "state", "none") as engine:
         engine.sync()
-        assert len(engine.vault.scan().files) == 10_000 and engine.sync().unchanged == 10_000
-        scan = best_of(5, engine.vault.scan)
+        assert len(engine.parts.vault.scan().files) == 10_000 and engine.sync().unchanged == 10_000
+        scan = best_of(5, engine.parts.vault.scan)
         whole = best_of(3, engine.sync)
     bare = best_of(5, lambda: walk(str(root)))
     bar("light scan of 10,000 notes / bare walk with stat", scan / bare, 3, detail=f"scan {scan:.3f} s")
@@ -129,10 +129,10 @@ def test_full_sync_of_300_real_notes_costs_what_the_engine_costs(tmp_path: Path)
     assert embedder is not None
     with Engine.open(root, tmp_path / "warm", embedder) as engine:  # calibration is once per model
         engine.sync(embed=False)
-        engine.keeper.fill(should_stop=lambda: True)
-        with engine.access.reader() as caches:
+        engine.parts.keeper.fill(should_stop=lambda: True)
+        with engine.parts.access.reader() as caches:
             pending = caches.catalog.to_embed(300)
-        works = [texts_of(engine.vault, row) for row in pending]
+        works = [texts_of(engine.parts.vault, row) for row in pending]
     texts = list({text.text_hash: text.text for work in works if work for text in work.texts}.values())
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "vectors.sqlite").write_bytes((tmp_path / "warm" / "vectors.sqlite").read_bytes())
@@ -172,7 +172,7 @@ def test_10_000_notes_with_a_fixed_delay_embedder(root: Path, tmp_path: Path) ->
     embedder = HashingEmbedder(size=DIMENSION, delay_s=0.01)
     with Engine.open(root, tmp_path / "state", embedder) as engine:
         engine.sync(embed=False)
-        engine.keeper.fill(should_stop=lambda: True)
+        engine.parts.keeper.fill(should_stop=lambda: True)
         embedded = embedder.texts_embedded
         started = time.perf_counter()
         report = engine.sync()
@@ -209,13 +209,13 @@ def test_an_edited_note_is_found_while_the_worker_runs(root: Path, tmp_path: Pat
 
 
 def _holds(reader: Engine, term: str) -> bool:
-    with reader.access.reader() as caches:
+    with reader.parts.access.reader() as caches:
         assert caches.lexical is not None
         return bool(caches.lexical.search([term], 1))
 
 
 def _pending(reader: Engine) -> int:
-    with reader.access.reader() as caches:
+    with reader.parts.access.reader() as caches:
         return caches.catalog.counts().pending
 
 
@@ -298,7 +298,7 @@ def test_recall_in_a_warm_process_at_100_000_chunks(big) -> None:
 def test_the_vector_index_finds_the_exact_top_50(big) -> None:
     embedder, made = big
     root, state = made[10_000]
-    with Engine.open(root, state, embedder) as engine, engine.access.reader() as caches:
+    with Engine.open(root, state, embedder) as engine, engine.parts.access.reader() as caches:
         assert caches.dense is not None
         rows = caches.dense.rows(list(range(1, 10_001)))
         matrix = np.stack([row.vector for row in rows])

@@ -90,7 +90,7 @@ def following(world, **settings: Any) -> Iterator[tuple[Engine, list[Any]]]:
 
 
 def on_record(engine: Engine) -> set[str | None]:
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         return {known.id for known in caches.catalog.known().values()}
 
 
@@ -201,7 +201,7 @@ def test_fs_crash_mid_write_a_killed_save_leaves_whole_notes(world):
     assert len(notes) > 5, "the test does not save"
     with world.engine() as engine:
         engine.sync()
-        engine.vault.sweep_leftovers(older_than_s=0)
+        engine.parts.vault.sweep_leftovers(older_than_s=0)
     assert {file.suffix for file in world.root.rglob("*") if file.is_file()} == {".md"}
     assert world.facts() == world.rebuilt()
 
@@ -272,9 +272,9 @@ def test_fs_own_write_loop_one_save_is_one_write_and_one_index(world, monkeypatc
         by_hand = file.read_bytes(), file.stat().st_mtime_ns
         wait_until(lambda: on_record(engine) == {"a"})
         written, indexed = [], []
-        replace, add = engine.vault.replace, None
-        monkeypatch.setattr(engine.vault, "replace", lambda *a: written.append(a[0]) or replace(*a))
-        with engine.access.writer() as caches:
+        replace, add = engine.parts.vault.replace, None
+        monkeypatch.setattr(engine.parts.vault, "replace", lambda *a: written.append(a[0]) or replace(*a))
+        with engine.parts.access.writer() as caches:
             add = caches.lexical.add
             monkeypatch.setattr(
                 caches.lexical, "add", lambda docs: indexed.extend(d.note_key for d in docs) or add(docs)
@@ -424,8 +424,8 @@ def test_ld_version_growth_and_tv_segments_stay_bounded_over_single_edits(world)
             if turn % 10 == 0:
                 most_files = max(most_files, sum(1 for _ in world.state_dir.glob("lexical-*/*")))
         assert most_files < 100
-        with engine.access.writer() as caches:
-            engine.keeper.maintain(caches, force=True)
+        with engine.parts.access.writer() as caches:
+            engine.parts.keeper.maintain(caches, force=True)
         for name, size in fresh.items():
             assert size_of(world, name) <= 3 * size + 100_000, f"{name} has grown"
     assert world.facts() == world.rebuilt()
@@ -557,5 +557,5 @@ def test_tv_segments_follow_a_watcher_through_many_edits_without_piling_up(world
 
 
 def holds_word(engine: Engine, word: str) -> bool:
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         return caches.lexical is not None and caches.lexical.document_frequencies([word])[word] == 1

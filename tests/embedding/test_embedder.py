@@ -16,16 +16,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vaultmem.embedding import cores
-from vaultmem.embedding import embedder as embed
-from vaultmem.embedding.embedder import (
-    BundledEmbedder,
-    Embedder,
-    SentenceTransformerEmbedder,
-    describe_choice,
-    open_embedder,
-    unit_rows,
-)
+from vaultmem.embedding import batches, cores, embedder, sentence_transformer
+from vaultmem.embedding.batches import unit_rows
+from vaultmem.embedding.bundled import BundledEmbedder
+from vaultmem.embedding.embedder import Embedder, describe_choice, open_embedder
+from vaultmem.embedding.sentence_transformer import SentenceTransformerEmbedder
 from vaultmem.errors import EmbedderError, UsageError
 from vaultmem.notes.chunks import split_body
 
@@ -38,7 +33,7 @@ RIVER = "The river floods every spring, and the lower road is closed for a week.
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     """What find_spec finds; a test fills it."""
     modules: set[str] = set()
-    monkeypatch.setattr(embed, "_is_installed", modules.__contains__)
+    monkeypatch.setattr(embedder, "_is_installed", modules.__contains__)
     yield modules
 
 
@@ -190,7 +185,7 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(bundled: Embedder) -> N
 def test_a_text_that_no_caller_cut_takes_bounded_time(
     bundled: Embedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embed, "MAX_TEXT_CHARS", 40)
+    monkeypatch.setattr(batches, "MAX_TEXT_CHARS", 40)
     assert np.array_equal(bundled.passages(["词" * 20_000]), bundled.passages(["词" * 40]))
 
 
@@ -322,18 +317,18 @@ def test_prompts_come_from_settings_else_the_model_else_its_family(
     used: tuple[str, str],
 ) -> None:
     model = FakeModel(own)
-    monkeypatch.setattr(embed, "_model_folder", lambda model: None)
-    monkeypatch.setattr(embed, "_loaded_model", lambda name, threads: model)
-    embedder = SentenceTransformerEmbedder(name, **asked)
-    assert embedder.dimension is None
-    embedder.queries(["a"])
-    embedder.passages(["b"])
+    monkeypatch.setattr(sentence_transformer, "_model_folder", lambda model: None)
+    monkeypatch.setattr(sentence_transformer, "_loaded_model", lambda name, threads: model)
+    opened = SentenceTransformerEmbedder(name, **asked)
+    assert opened.dimension is None
+    opened.queries(["a"])
+    opened.passages(["b"])
     assert model.asked == [(used[0], "a"), (used[1], "b")]
-    assert embedder.dimension == 2
+    assert opened.dimension == 2
 
 
 def test_a_bad_row_of_a_model_is_zeros(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embed, "_loaded_model", lambda name, threads: FakeModel({}))
+    monkeypatch.setattr(sentence_transformer, "_loaded_model", lambda name, threads: FakeModel({}))
     rows = SentenceTransformerEmbedder("x/y").passages(["good", "bad"])
     assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], [0.0, 0.0]]
 
@@ -343,7 +338,7 @@ def test_a_model_that_fails_is_an_embedder_error(monkeypatch: pytest.MonkeyPatch
         raise RuntimeError("out of\nmemory")
 
     monkeypatch.setattr(
-        embed, "_loaded_model", lambda name, threads: SimpleNamespace(encode=fail, prompts={})
+        sentence_transformer, "_loaded_model", lambda name, threads: SimpleNamespace(encode=fail, prompts={})
     )
     with pytest.raises(EmbedderError, match="the model x/y failed: out of memory"):
         SentenceTransformerEmbedder("x/y").passages(["a"])

@@ -60,7 +60,7 @@ class Watched:
     def ids(self) -> dict[str, str | None]:
         """What is on record now; looks at no file."""
         try:
-            with self.engine.access.reader() as caches:
+            with self.engine.parts.access.reader() as caches:
                 return {path: known.id for path, known in caches.catalog.known().items()}
         except StoreError:  # nothing yet
             return {}
@@ -71,10 +71,10 @@ class Watched:
     def wait_for(self, ids: dict[str, str | None]) -> None:
         """Until exactly these notes are on record, and whoever put them there has told so."""
         wait_until(lambda: self.ids() == ids, f"{ids}, not {self.ids()}")
-        if self.engine.access.is_writer:
+        if self.engine.is_writer:
             # Notes are on record before that is told, in one turn of the sync thread: its end is waited for, however
             # long it takes on a busy machine.
-            with self.engine.access.writer():
+            with self.engine.parts.access.writer():
                 pass
 
     @property
@@ -90,7 +90,7 @@ def following(world, *, embedder="none", ready: bool = True, **settings) -> Iter
     config = Config(world.root, world.state_dir, **options)
     with Engine.open(config=config, embedder=embedder, hold=True) as engine:
         watched = Watched(engine)
-        engine.background = background.Background(engine)
+        engine.background = background.Background(engine.parts)
         engine.background.start()
         if ready:
             wait_until(lambda: engine.status().state == "idle", "the first scan")
@@ -148,7 +148,7 @@ def test_a_renamed_folder_is_one_batch_of_moves(world):
 
 
 def note_keys(engine: Engine) -> set[int]:
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         return {row.note_key for row in caches.catalog.rows()}
 
 
@@ -224,7 +224,7 @@ def test_a_note_that_breaks_keeps_its_rows_for_a_moment_and_then_leaves(world, m
 
 
 def codes(engine: Engine) -> dict[str, list[str]]:
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         return {row.path: [str(p.code) for p in row.problems] for row in caches.catalog.rows()}
 
 
@@ -520,7 +520,7 @@ def test_vectors_are_filled_in_behind_with_progress(world):
 
 
 def pending_of(engine: Engine) -> dict[str, bool]:
-    with engine.access.reader() as caches:
+    with engine.parts.access.reader() as caches:
         row = caches.catalog.row_at("new.md")
         return {} if row is None else {row.path: row.is_pending}
 
@@ -569,7 +569,7 @@ def test_questions_and_edits_do_not_wait_for_a_sync_in_another_thread(world, mon
         begun, ending = threading.Event(), threading.Event()
 
         def keep_a_turn() -> None:
-            with engine.access.writer():
+            with engine.parts.access.writer():
                 begun.set()
                 ending.wait(30)
 
@@ -637,7 +637,7 @@ def test_closing_ends_embedding_within_one_call_and_it_goes_on_later(world):
 def test_an_unexpected_error_is_told_and_following_goes_on(world, monkeypatch, caplog, error):
     monkeypatch.setattr(background, "LOCK_RETRY_S", 0.05)
     with following(world) as watched:
-        sync_lexical = watched.engine.keeper.sync_lexical
+        sync_lexical = watched.engine.parts.keeper.sync_lexical
         errors = [error]
 
         def fail_once(*args, **options):
@@ -645,7 +645,7 @@ def test_an_unexpected_error_is_told_and_following_goes_on(world, monkeypatch, c
                 raise errors.pop()
             return sync_lexical(*args, **options)
 
-        monkeypatch.setattr(watched.engine.keeper, "sync_lexical", fail_once)
+        monkeypatch.setattr(watched.engine.parts.keeper, "sync_lexical", fail_once)
         world.note("a.md", "a")
         watched.wait_for({"a.md": "a"})
         (failed,) = watched.told(EngineFailed)
@@ -680,7 +680,7 @@ def test_other_processes_read_what_it_is_doing_and_no_longer_once_it_is_gone(wor
     with Engine.open(world.root, world.state_dir, "none") as other:
         status = other.status()
         assert (status.watcher, status.writer.alive) == (WatcherMode.OFF, False)
-        with other.access.writer(), Engine.open(world.root, world.state_dir, "none") as third:
+        with other.parts.access.writer(), Engine.open(world.root, world.state_dir, "none") as third:
             assert third.status().writer.alive
 
 

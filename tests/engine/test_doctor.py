@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from vaultmem.config import Config
-from vaultmem.engine import doctor as health
+from vaultmem.engine import doctor
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import RootMissingError, StoreError, UsageError, WriterBusyError
 from vaultmem.stores.caches import Caches, StoreName
@@ -89,7 +89,7 @@ def test_status_tells_what_the_caches_hold(synced):
 def test_status_opens_no_note(synced, monkeypatch):
     with synced.engine() as engine:
         for name in ("read", "read_note", "scan"):
-            monkeypatch.setattr(engine.vault, name, None)
+            monkeypatch.setattr(engine.parts.vault, name, None)
         assert engine.status().notes == 3
 
 
@@ -182,7 +182,7 @@ def test_caches_inside_what_sync_tools_copy_are_warned_of(world, place, said):
 
 def test_a_full_disk_is_warned_of(synced, monkeypatch):
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(health.shutil, "disk_usage", lambda _: usage(10, 9, 1_000_000))
+    monkeypatch.setattr(doctor.shutil, "disk_usage", lambda _: usage(10, 9, 1_000_000))
     with synced.engine() as engine:
         report = engine.doctor()
     assert failing(report) == ["disk"] and report.caches_agree
@@ -206,7 +206,7 @@ def test_a_missing_root_fails_what_it_must_and_nothing_is_repaired(synced):
         assert [str(d.code) for d in report.diagnostics] == ["root_missing"]
         with pytest.raises(RootMissingError):
             engine.doctor(repair=True)
-        with engine.access.reader() as caches:
+        with engine.parts.access.reader() as caches:
             assert caches.catalog.counts().notes == 3
 
 
@@ -220,7 +220,7 @@ def test_repair_needs_the_lock(synced, monkeypatch):
 
 def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatch):
     """The check runs while rows are there that no digest vouches for yet."""
-    difference = health.integrity.compare
+    difference = doctor.integrity.compare
     answers = []
 
     def in_the_middle(caches, store):
@@ -229,7 +229,7 @@ def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatc
         is_first = answers.count(store) == 1
         return replace(found, leftovers=frozenset({(99, "digest")})) if is_first else found
 
-    monkeypatch.setattr(health.integrity, "compare", in_the_middle)
+    monkeypatch.setattr(doctor.integrity, "compare", in_the_middle)
     with synced.engine(hold=True) as engine:
         assert engine.doctor().healthy
     answers.clear()
@@ -241,7 +241,7 @@ def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatc
 
 
 def with_caches(world, act: Callable[[Caches], None]) -> None:
-    with world.engine() as engine, engine.access.writer() as caches:
+    with world.engine() as engine, engine.parts.access.writer() as caches:
         act(caches)
 
 
@@ -412,7 +412,9 @@ def test_damage_is_found_by_the_right_check_and_mended(synced, damage):
     act, checks = DAMAGES[damage]
     act(synced)
     with look_away(synced) as engine:
-        engine.keeper._looked_at = float("inf")  # no look before the answer: doctor itself has to see it
+        engine.parts.keeper._looked_at = float(
+            "inf"
+        )  # no look before the answer: doctor itself has to see it
         report = engine.doctor()
         assert not report.caches_agree and not report.healthy
         assert set(failing(report)) == checks
@@ -504,11 +506,11 @@ def test_vectors_that_do_not_find_themselves_are_built_again(synced, monkeypatch
         with monkeypatch.context() as broken:
             broken.setattr(DenseStore, "probe", lambda self: False)
             assert failing(engine.doctor()) == ["dense_answers"]
-            generation = engine.access
+            generation = engine.parts.access
             with generation.reader() as caches:
                 before = caches.generation(StoreName.DENSE)
             engine.doctor(repair=True)
-        with engine.access.reader() as caches:
+        with engine.parts.access.reader() as caches:
             assert caches.generation(StoreName.DENSE) > before
         assert engine.doctor().healthy
 

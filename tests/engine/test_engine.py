@@ -195,7 +195,7 @@ def test_no_path_leads_out_of_the_root(world, engine, path):
 
 def test_a_note_that_changed_while_it_was_edited_is_not_overwritten(world, engine, monkeypatch):
     file = world.note("a.md", "a")
-    read = engine.vault.read
+    read = engine.parts.vault.read
 
     def read_and_then_somebody_saves(path):
         found = read(path)
@@ -203,7 +203,7 @@ def test_a_note_that_changed_while_it_was_edited_is_not_overwritten(world, engin
         return found
 
     engine.sync()
-    monkeypatch.setattr(engine.vault, "read", read_and_then_somebody_saves)
+    monkeypatch.setattr(engine.parts.vault, "read", read_and_then_somebody_saves)
     with pytest.raises(ConcurrentChangeError):
         engine.edit_tags(None, add=["x"], path="a.md")
     assert file.read_bytes().endswith(b"typed in Obsidian\n") and b"x]" not in file.read_bytes()
@@ -248,7 +248,7 @@ def test_an_edit_that_the_caches_cannot_follow_is_done_all_the_same(world, engin
     def full(*_, **__):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(engine.keeper, "sync_lexical", full)
+    monkeypatch.setattr(engine.parts.keeper, "sync_lexical", full)
     assert engine.edit_tags(None, add=["x"], path="a.md").changed
     assert b"[t, x]" in file.read_bytes()
     assert [type(event) for event in events] == [NoteEdited, EngineFailed]
@@ -633,7 +633,7 @@ def test_an_engine_looks_at_the_files_again_only_after_the_throttle(world, settl
     def scan(*_):
         raise AssertionError("it looked")
 
-    monkeypatch.setattr(settled.vault, "scan", scan)
+    monkeypatch.setattr(settled.parts.vault, "scan", scan)
     settled.recall("alpha")
     settled.notes()
     settled.open_memory("a")
@@ -674,7 +674,7 @@ def test_caches_that_cannot_be_written_go_on_answering(world, engine, monkeypatc
     def full(*_, **__):
         raise StoreError("the disk is full")
 
-    monkeypatch.setattr(engine.keeper, "sync_lexical", full)
+    monkeypatch.setattr(engine.parts.keeper, "sync_lexical", full)
     world.note("b.md", "b", "beta\n")
     assert hinted(engine, "alpha") == ["a"]
     assert engine.open_memory("b").path == "b.md"
@@ -693,10 +693,10 @@ def test_a_look_that_runs_out_of_time_makes_no_false_conflict_and_loses_nothing(
     for name in ("a", "b"):
         (world.root / f"{name}.md").rename(world.root / f"new/{name}.md")
     clock = iter([0.0] * read_first + [10.0] * 9)
-    with engine.access.writer() as caches:
+    with engine.parts.access.writer() as caches:
         with monkeypatch.context() as patched:
             patched.setattr("vaultmem.sync.lexical.time", FakeTime(clock))
-            engine.keeper.sync_lexical(caches, deadline=5.0)
+            engine.parts.keeper.sync_lexical(caches, deadline=5.0)
         assert caches.catalog.counts().conflicts == 0
         assert len(caches.catalog.rows()) == 2
     world.sync()
@@ -746,7 +746,7 @@ def test_a_reader_knows_that_it_is_one_and_who_writes(beside):
     assert reader.freshness.writer_pid == os.getpid()
     assert reader.freshness.scanned_at is not None
     assert 0 <= (reader.freshness.age_s(datetime.now(UTC)) or 0) < 60
-    with pytest.raises(WriterBusyError), reader.access.writer(timeout_s=0.0):
+    with pytest.raises(WriterBusyError), reader.parts.access.writer(timeout_s=0.0):
         pass
 
 
@@ -837,14 +837,14 @@ def test_an_edit_beside_a_writer_is_written_and_seen_when_the_writer_has_it(worl
 
 def test_an_edit_waits_for_a_writer_that_follows_at_once(world, beside):
     reader, writer = beside
-    writes = reader.vault.replace
+    writes = reader.parts.vault.replace
 
     def replace_and_let_the_writer_sync(path, before, after):
         found = writes(path, before, after)
         writer.sync()
         return found
 
-    reader.vault.replace = replace_and_let_the_writer_sync
+    reader.parts.vault.replace = replace_and_let_the_writer_sync
     reader.set_status("a", Status.DEPRECATED)
     assert reader.freshness.stale_notes == 0
 
@@ -1016,6 +1016,6 @@ def test_a_closed_engine_has_let_go_of_the_lock_and_says_that_it_is_closed(world
     engine = open_plain(world, hold=True)
     engine.sync()
     engine.close()
-    assert engine.access.writer_pid is None
+    assert engine.parts.access.writer_pid is None
     with pytest.raises(EngineError, match="closed"):
         engine.sync()

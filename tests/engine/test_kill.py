@@ -58,7 +58,7 @@ def test_a_sync_killed_at_a_random_moment_is_finished_by_the_next(world):
         interrupted += kill_a_sync(world, chance.uniform(0.0, 1.5 if turn % 7 == 0 else 0.6))
         world.sync()
         assert {file: file.read_bytes() for file in world.root.rglob("*") if file.is_file()} == before
-        with world.engine() as engine, engine.access.reader() as caches:
+        with world.engine() as engine, engine.parts.access.reader() as caches:
             assert all(compare(caches, store).is_empty for store in StoreName)
             assert caches.catalog.counts().pending == 0
             assert (

@@ -159,7 +159,7 @@ class Memories(RuleBasedStateMachine):
         engine = self.world.engine()
         with killing_at(step):
             engine.sync()
-        engine.access._lock.release()
+        engine.parts.access._lock.release()
         self.is_synced = False
 
     @rule()
@@ -167,7 +167,7 @@ class Memories(RuleBasedStateMachine):
         """Two processes: the second is refused, and reads."""
         with self.world.engine(hold=True) as first, self.world.engine() as second:
             first.sync()
-            with pytest.raises(WriterBusyError), second.access.writer(timeout_s=0.0):
+            with pytest.raises(WriterBusyError), second.parts.access.writer(timeout_s=0.0):
                 pass
             second.recall("alpha", min_score=0.0)
         self.is_synced = True
@@ -225,7 +225,7 @@ def test_a_sync_that_dies_at_any_step_is_finished_by_the_next(world):
         engine = world.engine()
         with killing_at(step) as killer:
             engine.sync()
-        engine.access._lock.release()
+        engine.parts.access._lock.release()
         visible = {
             hint.id
             for hint in Engine.open(world.root, world.state_dir, world.embedder)

@@ -146,13 +146,13 @@ def test_a_wrong_note_leaves_recall_at_once(world):
 def test_a_note_that_stopped_parsing_a_moment_ago_keeps_its_rows(world):
     file = world.note("a.md", "a")
     world.sync()
-    with world.engine() as engine, engine.access.writer() as caches:
+    with world.engine() as engine, engine.parts.access.writer() as caches:
         file.write_text("")
-        outcome = engine.keeper.sync_lexical(caches)
+        outcome = engine.parts.keeper.sync_lexical(caches)
         assert outcome.unsettled == ("a.md",)
         assert caches.catalog.row_at("a.md").id == "a"
         os.utime(file, (1, 1))
-        engine.keeper.sync_lexical(caches)
+        engine.parts.keeper.sync_lexical(caches)
         assert caches.catalog.row_at("a.md").id is None
 
 
@@ -235,7 +235,7 @@ def test_a_failing_embedder_costs_no_note_its_place(world):
     with world.engine() as engine:
         with pytest.raises(EmbedderError):
             engine.sync()
-        engine.embedder.is_failing = False
+        engine.parts.embedder.is_failing = False
         candidate = engine.recall("alpha cache order", min_score=0.0).candidates[0]
     assert candidate.id == "a"
     assert "order" in candidate.signals.terms
@@ -257,7 +257,7 @@ def test_the_newest_notes_get_their_vectors_first(world):
     for i in range(3):
         os.utime(world.note(f"{i}.md", f"n{i}", f"text {i}\n"), (i + 10, i + 10))
     world.sync(embed=False)
-    with world.engine() as engine, engine.access.writer() as caches:
+    with world.engine() as engine, engine.parts.access.writer() as caches:
         assert [row.id for row in caches.catalog.to_embed(10)] == ["n2", "n1", "n0"]
 
 
@@ -266,7 +266,7 @@ def test_embedding_goes_on_where_it_was_stopped(world):
         world.note(f"{i}.md", f"n{i}", f"text number {i}\n")
     world.sync(embed=False)
     with world.engine() as engine:
-        filled = engine.keeper.fill(should_stop=iter([False] * 3 + [True] * 1000).__next__)
+        filled = engine.parts.keeper.fill(should_stop=iter([False] * 3 + [True] * 1000).__next__)
     assert 0 < filled.chunks_embedded < 60
     report = world.sync()
     assert report.embeddings_pending == 0

@@ -47,7 +47,8 @@ def sync(options: Options) -> int:
 
     with open_engine(options) as engine, ProgressLine(sys.stderr) as line:
         report = engine.sync(embed=not options.no_embed, full=options.full, progress=line.show)
-    _tell_without_vectors(options, engine.embedder is None and not options.no_embed, engine.chosen.reason)
+    parts = engine.parts
+    _tell_without_vectors(options, parts.embedder is None and not options.no_embed, parts.chosen.reason)
     answer_json(render_json.sync_json(report)) if options.json else answer(render_text.sync_text(report))
     return DONE
 
@@ -84,7 +85,8 @@ def watch(options: Options) -> int:
     with open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
         engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
         if not options.json:
-            role = "" if engine.is_writer else f" (beside process {engine.access.writer_pid}, which writes)"
+            pid = engine.parts.access.writer_pid
+            role = "" if engine.is_writer else f" (beside process {pid}, which writes)"
             narrate(f"watching {engine.config.root}{role}; Ctrl-C ends")
         engine.follow()
         is_serving = False

@@ -12,7 +12,7 @@ MAX_THREADS = 8
 
 
 def default_threads() -> int:
-    """Return how many threads an engine may use unless the settings say.
+    """How many threads an engine may use unless the settings say.
 
     One core stays free for whoever sits at the machine where there are three or more. With two, half of
     the speed would be too high a price, and the low priority of background work does it. The small model
@@ -28,7 +28,7 @@ def default_threads() -> int:
 
 
 def _container_cores() -> int:
-    """Return the CPU share of a container, rounded up: threads beyond it would only be throttled."""
+    """The CPU share of a container, rounded up: threads beyond it would only be throttled."""
     try:
         quota, period = Path("/sys/fs/cgroup/cpu.max").read_text("ascii").split()
         return max(1, -(-int(quota) // int(period)))

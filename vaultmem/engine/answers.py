@@ -7,27 +7,37 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine.opened import note_now
 from vaultmem.errors import ConflictError, NoteNotFoundError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, diagnose
+from vaultmem.recall.answer import Recall
 from vaultmem.recall.evidence import Meaning, Sources
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay
-from vaultmem.views import NoteView
+from vaultmem.views import NoteView, OpenedMemory
 
 # --- notes and diagnostics
 
 
-def current_rows(catalog: Catalog, overlay: Overlay) -> list[NoteRow]:
-    """Every note on record, by path, as it would be after a sync."""
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """Notes on record by path, and what is wrong with each."""
+
+    rows: tuple[NoteRow, ...]
+    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
+
+
+def diagnosed(catalog: Catalog, overlay: Overlay) -> Diagnosed:
+    """Every note on record, as it would be after a sync."""
     rows = (overlay.apply(catalog, row) for row in catalog.rows())
-    return [row for row in rows if row is not None]
+    kept = tuple(row for row in rows if row is not None)
+    return Diagnosed(kept, diagnose_rows(kept))
 
 
 def diagnose_rows(rows: Iterable[NoteRow]) -> dict[str, tuple[Diagnostic, ...]]:
@@ -43,20 +53,20 @@ def diagnose_rows(rows: Iterable[NoteRow]) -> dict[str, tuple[Diagnostic, ...]]:
     return {row.path: diagnose(row.path, row.metadata, row.problems, others[row.path]) for row in rows}
 
 
-def note_views(rows: Iterable[NoteRow], found: Mapping[str, tuple[Diagnostic, ...]]) -> tuple[NoteView, ...]:
-    """The notes as surfaces show them, by path; `found` are their diagnostics."""
+def note_views(found: Diagnosed) -> tuple[NoteView, ...]:
+    """The notes as surfaces show them, by path."""
     return tuple(
         NoteView(
             metadata=row.metadata,
             path=row.path,
             admitted=row.is_admitted,
             indexed=row.is_indexed,
-            diagnostics=tuple(diagnostic.code for diagnostic in found[row.path]),
+            diagnostics=tuple(diagnostic.code for diagnostic in found.diagnostics[row.path]),
             size=row.stat.size,
             mtime_ns=row.stat.mtime_ns,
             is_pending=row.is_pending,
         )
-        for row in rows
+        for row in found.rows
     )
 
 
@@ -123,3 +133,28 @@ def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[No
         return seen if seen is not None and seen.id == row.id else None
 
     return check
+
+
+# --- memories that say the same
+
+SIMILAR_SCORE = 0.85
+"""A memory that scores this much for a new one's name and description says nearly the same."""
+
+SIMILAR_LIKENESS = 1.05
+"""So does one whose name and description are this much alike, in whatever language: doubles across Chinese and English
+had 1.07 to 1.66, different memories up to 0.96."""
+
+SIMILAR_BY_WORDS = 0.6
+"""The same where there are no vectors: an identical memory scores about 0.7 by words alone."""
+
+
+def similar_ids(found: Recall, memory: OpenedMemory) -> tuple[str, ...]:
+    """Ids of other memories that say nearly the same, by what a recall of a memory's name and description found."""
+    bar = SIMILAR_BY_WORDS if found.mode == "lexical" else SIMILAR_SCORE
+    return tuple(
+        near.id
+        for near in found.candidates
+        if near.verdict == "hinted"
+        and near.id != memory.id
+        and (near.score >= bar or (near.signals.dense_metadata or 0.0) >= SIMILAR_LIKENESS)
+    )

@@ -33,7 +33,8 @@ from vaultmem.files.watch import ROOT, Watcher
 from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
-    from vaultmem.engine.engine import Engine
+    from vaultmem.engine.parts import Parts
+    from vaultmem.stores.access import Access
     from vaultmem.stores.caches import Caches
 
 BEAT_S = 0.5
@@ -67,9 +68,10 @@ class _Turn:
 class Background:
     """Two threads that keep the caches of an open engine up to date until `stop`."""
 
-    def __init__(self, engine: Engine) -> None:
-        config = engine.config
-        self._engine = engine
+    def __init__(self, parts: Parts) -> None:
+        config = parts.config
+        self._config, self._embedder = config, parts.embedder
+        self._access, self._keeper, self._subscribers = parts.access, parts.keeper, parts.subscribers
         self._watcher = Watcher(
             config.root, mode_wanted=config.watch_mode.value, debounce_ms=config.debounce_ms
         )
@@ -79,7 +81,7 @@ class Background:
             threading.Thread(target=self._follow, name="vaultmem-sync", daemon=True),
             threading.Thread(target=self._embed, name="vaultmem-embed", daemon=True),
         )
-        self._turn = _Turn(engine.access.is_writer, data=_state_of_data(engine))
+        self._turn = _Turn(parts.access.is_writer, data=_state_of_data(parts.access))
         self._failures: dict[str, str] = {}
         self._second_look: dict[str, float] = {}
         self._changes = 0
@@ -134,7 +136,7 @@ class Background:
             self._watcher.start()
         if self._watcher.mode is not turn.mode:
             turn.mode = self._watcher.mode
-            self._tell(WatcherChanged(utc_now(), turn.mode, self._watcher.reason))
+            self._tell_on_record(WatcherChanged(utc_now(), turn.mode, self._watcher.reason))
         now = time.monotonic()
         self._try_lock(turn, now)
         if not turn.is_writer:
@@ -147,15 +149,14 @@ class Background:
 
     def _try_lock(self, turn: _Turn, now: float) -> None:
         """Become the writer when nobody is; whoever does begins with a look at everything."""
-        access = self._engine.access
-        if not access.is_writer and now >= turn.lock_at:
+        if not self._access.is_writer and now >= turn.lock_at:
             turn.lock_at = now + LOCK_RETRY_S
-            if access.try_become_writer():
+            if self._access.try_become_writer():
                 turn.scan_at = 0.0
-        if access.is_writer is not turn.is_writer:
-            turn.is_writer = access.is_writer
-            pid = None if turn.is_writer else access.writer_pid
-            self._tell(LockChanged(utc_now(), turn.is_writer, pid))
+        if self._access.is_writer is not turn.is_writer:
+            turn.is_writer = self._access.is_writer
+            pid = None if turn.is_writer else self._access.writer_pid
+            self._tell_on_record(LockChanged(utc_now(), turn.is_writer, pid))
 
     def _due(self, now: float) -> set[str]:
         """Paths whose second look is due."""
@@ -164,7 +165,7 @@ class Background:
     def _take_changes(self, now: float, scan_at: float) -> None:
         """Wait a beat for changes, and put them on the list of what is due at once."""
         changed = self._watcher.changes(min(BEAT_S, max(scan_at - now, 0.01)) if scan_at else BEAT_S)
-        if not self._engine.access.is_writer:
+        if not self._access.is_writer:
             return
         for path in changed:
             self._second_look[path] = 0.0
@@ -177,8 +178,8 @@ class Background:
         for path in list(self._second_look) if paths is None else paths:
             self._second_look.pop(path, None)
         try:
-            with self._engine.access.writer() as caches:
-                outcome = self._engine.keeper.sync_lexical(caches, paths)
+            with self._access.writer() as caches:
+                outcome = self._keeper.sync_lexical(caches, paths)
                 self._recover(SYNCING)
                 self._finish(caches, outcome.report, is_scan=paths is None)
         except RootMissingError as error:
@@ -189,28 +190,28 @@ class Background:
             return now + LOCK_RETRY_S
         for path in outcome.unsettled:
             self._second_look[path] = time.monotonic() + SECOND_LOOK_S
-        return now + self._engine.config.scan_interval_s if paths is None else scan_at
+        return now + self._config.scan_interval_s if paths is None else scan_at
 
     def _finish(self, caches: Caches, report: SyncReport, *, is_scan: bool) -> None:
         counts = caches.catalog.counts()
         if report.changed:
-            full = self._engine.keeper.complete(caches, report)
-            self._engine.tell(SyncFinished(utc_now(), full), caches)
+            full = self._keeper.complete(caches, report)
+            self._subscribers.tell(SyncFinished(utc_now(), full), caches)
             self._changes += report.changed
-        if counts.pending and self._engine.embedder is not None:
+        if counts.pending and self._embedder is not None:
             self._embed_wanted.set()
         elif self.state != "embedding":
             self._publish("idle")
         if self._changes >= CHANGES_PER_MAINTENANCE and is_scan:
-            self._engine.keeper.maintain(caches, changed=self._changes)
+            self._keeper.maintain(caches, changed=self._changes)
             self._changes = 0
 
     def _notice_commits(self, seen: tuple[int, int] | None) -> tuple[int, int] | None:
         """A reader tells its subscribers that the writer has committed something since they could first ask."""
-        state = _state_of_data(self._engine)
+        state = _state_of_data(self._access)
         if state is None or state == seen:
             return seen
-        self._engine.hub.tell(CachesChanged(utc_now()))
+        self._subscribers.tell(CachesChanged(utc_now()))
         return state
 
     # --- embedding
@@ -224,7 +225,7 @@ class Background:
             if self._stopping.is_set():
                 return
             retry_s = None
-            if not self._engine.access.is_writer or self._engine.embedder is None:
+            if not self._access.is_writer or self._embedder is None:
                 continue
             try:
                 self._fill()
@@ -238,37 +239,35 @@ class Background:
     def _fill(self) -> None:
         self._publish("embedding")
         started = time.perf_counter()
-        filled = self._engine.keeper.fill(
-            should_stop=self._stopping.is_set, progress=self._embedding_progressed
-        )
+        filled = self._keeper.fill(should_stop=self._stopping.is_set, progress=self._embedding_progressed)
         if self._stopping.is_set():
             return
-        with self._engine.access.writer() as caches:
+        with self._access.writer() as caches:
             self.progress = None
             self._recover(EMBEDDING)
             if filled.notes:
-                report = self._engine.keeper.complete(caches, None, filled, time.perf_counter() - started)
-                self._engine.tell(SyncFinished(utc_now(), report), caches)
-                self._engine.keeper.maintain(caches, changed=filled.notes)
+                report = self._keeper.complete(caches, None, filled, time.perf_counter() - started)
+                self._subscribers.tell(SyncFinished(utc_now(), report), caches)
+                self._keeper.maintain(caches, changed=filled.notes)
             self._publish("idle")
 
     def _embedding_progressed(self, progress: Progress) -> None:
         self.progress = progress
         self._publish("embedding")
         event = EmbeddingProgress(utc_now(), progress.done, progress.total, progress.seconds_left)
-        self._engine.hub.tell(event)
+        self._subscribers.tell(event)
 
     # --- telling
 
-    def _tell(self, event: WatcherChanged | LockChanged | EngineFailed | EngineRecovered) -> None:
+    def _tell_on_record(self, event: WatcherChanged | LockChanged | EngineFailed | EngineRecovered) -> None:
         try:
-            if self._engine.access.is_writer:
-                with self._engine.access.writer() as caches:
-                    self._engine.tell(event, caches)
+            if self._access.is_writer:
+                with self._access.writer() as caches:
+                    self._subscribers.tell(event, caches)
                     return
         except VaultmemError:
             pass  # what cannot be recorded is still told
-        self._engine.hub.tell(event)
+        self._subscribers.tell(event)
 
     def _fail(self, part: str, error: VaultmemError, state: str) -> None:
         """Tell once that `part` (syncing, embedding) does not work at the moment."""
@@ -276,12 +275,12 @@ class Background:
         is_news = self._failures.get(part) != message
         self._failures[part] = message
         if is_news:
-            self._tell(EngineFailed(utc_now(), message, error.advice))
+            self._tell_on_record(EngineFailed(utc_now(), message, error.advice))
         self._publish(state)
 
     def _recover(self, part: str) -> None:
         if self._failures.pop(part, None) is not None and not self._failures:
-            self._tell(EngineRecovered(utc_now()))
+            self._tell_on_record(EngineRecovered(utc_now()))
 
     def _publish(self, state: str) -> None:
         """Let other processes read what this one is doing, in the catalog."""
@@ -305,16 +304,16 @@ class Background:
             }
         )
         try:
-            with self._engine.access.writer(timeout_s=0.0) as own, own.catalog.transaction():
+            with self._access.writer(timeout_s=0.0) as own, own.catalog.transaction():
                 own.catalog.set_meta("worker", text)
             self._published = state, now
         except (WriterBusyError, StoreError):
             pass
 
 
-def _state_of_data(engine: Engine) -> tuple[int, int] | None:
+def _state_of_data(access: Access) -> tuple[int, int] | None:
     try:
-        with engine.access.reader() as caches:
+        with access.reader() as caches:
             return caches.catalog.state_of_data
     except StoreError:
         return None

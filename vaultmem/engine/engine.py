@@ -7,35 +7,29 @@ it in the background; without, it takes the lock for each sync. Reading never ne
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vaultmem.config import Config
 from vaultmem.editing import changes as authoring
-from vaultmem.embedding.embedder import Embedder, EngineChosen, describe_choice, open_embedder
+from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
 from vaultmem.engine.keeper import Keeper
 from vaultmem.engine.opened import copies, read_memory
-from vaultmem.engine.subscribers import Hub
+from vaultmem.engine.parts import Parts
 from vaultmem.errors import (
     ConflictError,
     NoteNotFoundError,
     RootMissingError,
     StoreError,
-    WriterBusyError,
 )
-from vaultmem.events import Event, Progress, SyncReport
-from vaultmem.files.vault import Vault
+from vaultmem.events import Event
 from vaultmem.notes.diagnostics import diagnose_root
 from vaultmem.notes.metadata import Status
-from vaultmem.stores.access import Access
-from vaultmem.stores.caches import Caches
-from vaultmem.stores.catalog_rows import NoteRow
-from vaultmem.sync import integrity
 from vaultmem.text.moments import utc_now
 from vaultmem.views import (
     DoctorReport,
@@ -55,52 +49,32 @@ if TYPE_CHECKING:
     from vaultmem.notes.diagnostics import Diagnostic
     from vaultmem.recall.answer import Recall
 
-SIMILAR_SCORE = 0.85
-"""A memory that scores this much for a new one's name and description says nearly the same."""
-
-SIMILAR_LIKENESS = 1.05
-"""So does one whose name and description are this much alike, in whatever language: doubles across Chinese and English
-had 1.07 to 1.66, different memories up to 0.96."""
-
-SIMILAR_BY_WORDS = 0.6
-"""The same where there are no vectors: an identical memory scores about 0.7 by words alone."""
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosed:
-    """Notes on record by path, and what is wrong with each."""
+def _by_keeper(verb: Callable[Concatenate[Keeper, _P], _T]) -> Callable[Concatenate[Engine, _P], _T]:
+    """A verb of the engine that is the keeper's own, with its words and arguments."""
 
-    rows: list[NoteRow]
-    diagnostics: Mapping[str, tuple[Diagnostic, ...]]
+    @wraps(verb)
+    def passed_on(engine: Engine, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        return verb(engine.parts.keeper, *args, **options)
+
+    return passed_on
 
 
 class Engine:
     """A memory root and its caches. Make one with `Engine.open`; it is a context manager, safe to use from threads."""
 
-    def __init__(
-        self, config: Config, embedder: Embedder | None, chosen: EngineChosen, *, hold: bool
-    ) -> None:
-        self.config = config
-        self.vault = Vault(config.root)
-        self.embedder = embedder
-        self.chosen = chosen
-        self.access = Access(config.state_dir, hold=hold)
-        self.hub = Hub()
+    def __init__(self, config: Config, embedder: Embedder | None = None, *, hold: bool = False) -> None:
         self.background: Background | None = None
-        self.keeper = Keeper(
-            self.vault,
-            self.access,
-            embedder,
-            self.hub,
-            lambda: self.background,
-            dirty_check_s=config.dirty_check_s,
-        )
-        self._diagnosed_at: tuple[object, Diagnosed] | None = None
+        self.parts = Parts.of(config, embedder, hold=hold, wake=self._wake, is_scanning=self._is_scanning)
+        self._diagnosed_at: tuple[object, answers.Diagnosed] | None = None
         self._editor = Editor(
-            self.vault,
+            self.parts.vault,
             path_of=lambda note_id: self.open_memory(note_id).path,
             paths_with_id=self._paths_with_id,
-            follow=self.keeper.after_write,
+            follow=self.parts.keeper.after_write,
         )
 
     @classmethod
@@ -125,21 +99,9 @@ class Engine:
             config = Config.load(root=root, state_dir=state_dir, embedder=choice)
         elif choice is not None:
             config = config.with_engine(choice)
-        if embedder is not None and not isinstance(embedder, str):
-            chosen = EngineChosen(embedder.engine, embedder.model, "given by the caller")
-            opened: Embedder | None = embedder
-        else:
-            chosen = describe_choice(config.engine, config.model)
-            opened = open_embedder(
-                config.engine,
-                model=config.model,
-                query_prompt=config.query_prompt,
-                passage_prompt=config.passage_prompt,
-                threads=config.threads,
-            )
-        engine = cls(config, opened, chosen, hold=hold)
+        engine = cls(config, None if isinstance(embedder, str) else embedder, hold=hold)
         if hold:
-            engine.access.try_become_writer()
+            engine.parts.access.try_become_writer()
         if watch:
             engine.follow()
         return engine
@@ -149,15 +111,22 @@ class Engine:
         if self.background is None:
             from vaultmem.engine.background import Background
 
-            self.background = Background(self)
+            self.background = Background(self.parts)
             self.background.start()
+
+    def _wake(self) -> None:
+        if self.background is not None:
+            self.background.wake()
+
+    def _is_scanning(self) -> bool:
+        return self.background is not None and self.background.state == "scanning"
 
     def close(self) -> None:
         """Stop the background, close the caches, release the lock."""
         if self.background is not None:
             self.background.stop()
             self.background = None
-        self.access.close()
+        self.parts.access.close()
 
     def __enter__(self) -> Self:
         return self
@@ -167,51 +136,32 @@ class Engine:
     ) -> None:
         self.close()
 
-    # --- sync
+    # --- sync: the keeper's verbs, as they are
 
-    # --- sync
-
-    def sync(
-        self,
-        *,
-        embed: bool = True,
-        full: bool = False,
-        paths: Iterable[str] | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SyncReport:
-        """One pass to completion: look, plan, apply, and with `embed` fill in vectors.
-
-        `full` hashes every file; `paths` (relative to the root) limits the look. Raises RootMissingError,
-        WriterBusyError, StoreError, EmbedderError.
-        """
-        return self.keeper.sync(embed=embed, full=full, paths=paths, progress=progress)
-
-    def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
-        """Build both stores again beside the live ones; vectors are reused by text. Raises what `sync` raises."""
-        return self.keeper.reindex(progress=progress)
-
-    def freshen(self) -> None:
-        """Look at the files unless that was done a moment ago. Raises RootMissingError."""
-        self.keeper.freshen()
-
-    def look_again(self) -> None:
-        """Look at the files now, however short ago that was done. Raises RootMissingError."""
-        self.keeper.look_again()
+    sync = _by_keeper(Keeper.sync)
+    reindex = _by_keeper(Keeper.reindex)
+    freshen = _by_keeper(Keeper.freshen)
+    look_again = _by_keeper(Keeper.look_again)
 
     # --- asking
 
     @property
+    def config(self) -> Config:
+        """The settings in force."""
+        return self.parts.config
+
+    @property
     def is_writer(self) -> bool:
         """This process holds the writer's lock."""
-        return self.access.is_writer
+        return self.parts.access.is_writer
 
     @property
     def freshness(self) -> Freshness:
         """How current the answers are. Raises StoreError while there are no caches."""
-        with self.access.reader() as caches:
+        with self.parts.access.reader() as caches:
             scanned = caches.catalog.meta("last_scan_at")
         at = datetime.fromtimestamp(float(scanned), UTC) if scanned else None
-        return Freshness(at, self.keeper.overlay.count, self.access.writer_pid)
+        return Freshness(at, self.parts.keeper.overlay.count, self.parts.access.writer_pid)
 
     def recall(
         self,
@@ -228,13 +178,15 @@ class Engine:
         """
         from vaultmem.recall.rank import recall
 
-        self.keeper.freshen()
+        self.freshen()
 
         def answer() -> Recall:
-            with self.access.reader() as caches:
+            with self.parts.access.reader() as caches:
                 return recall(
                     query,
-                    answers.recall_sources(caches, self.vault, self.keeper.overlay, self.embedder),
+                    answers.recall_sources(
+                        caches, self.parts.vault, self.parts.keeper.overlay, self.parts.embedder
+                    ),
                     limit=self.config.hint_limit if limit is None else limit,
                     min_score=self.config.min_score if min_score is None else min_score,
                     project=project,
@@ -245,23 +197,12 @@ class Engine:
         try:
             return answer()
         except StoreError:
-            self._mend_unreadable_store()
+            self.parts.keeper.mend_unreadable()
             return answer()
-
-    def _mend_unreadable_store(self) -> None:
-        """A store that cannot be read is rebuilt, when this process may; the reader's handles are opened again."""
-        self.access.drop_reader()
-        try:
-            with self.access.writer(timeout_s=0.0) as caches:
-                integrity.set_damage_aside(caches)
-                self.keeper.sync_lexical(caches)
-        except WriterBusyError:
-            pass
 
     def notes(self) -> tuple[NoteView, ...]:
         """Every note on record, by path. Raises RootMissingError, StoreError."""
-        found = self._diagnosed()
-        return answers.note_views(found.rows, found.diagnostics)
+        return answers.note_views(self._diagnosed())
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the notes, by path; a root that is missing is the only diagnostic there is then.
@@ -278,14 +219,13 @@ class Engine:
         """How many notes carry each tag, most used first. Raises RootMissingError, StoreError."""
         return answers.tag_counts(self._diagnosed().rows)
 
-    def _diagnosed(self) -> Diagnosed:
+    def _diagnosed(self) -> answers.Diagnosed:
         """Every note with its diagnostics, remembered until something is committed or differs on disk."""
-        self.keeper.freshen()
-        with self.access.reader() as caches:
-            now = caches.catalog, caches.catalog.state_of_data, self.keeper.overlay
+        self.freshen()
+        with self.parts.access.reader() as caches:
+            now = caches.catalog, caches.catalog.state_of_data, self.parts.keeper.overlay
             if self._diagnosed_at is None or self._diagnosed_at[0] != now:
-                rows = answers.current_rows(caches.catalog, self.keeper.overlay)
-                self._diagnosed_at = now, Diagnosed(rows, answers.diagnose_rows(rows))
+                self._diagnosed_at = now, answers.diagnosed(caches.catalog, self.parts.keeper.overlay)
             return self._diagnosed_at[1]
 
     def open_memory(self, id: str) -> OpenedMemory:
@@ -294,33 +234,33 @@ class Engine:
         Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read,
         RootMissingError, StoreError.
         """
-        self.keeper.freshen()
+        self.freshen()
         try:
             return self._read_by_id(id)
         except (NoteNotFoundError, ConflictError):  # perhaps written, moved or edited since the last look
-            self.keeper.look_again()
+            self.look_again()
             return self._read_by_id(id)
 
     def _read_by_id(self, note_id: str) -> OpenedMemory:
         """The memory where the last look saw it; the file must still have the id."""
         path = self._locate(note_id)
-        memory = read_memory(self.vault, path)
+        memory = read_memory(self.parts.vault, path)
         if memory.id != note_id.strip():
             raise NoteNotFoundError(f"{path} no longer has the id {note_id!r}")
         return memory
 
     def _locate(self, note_id: str) -> str:
-        with self.access.reader() as caches:
-            return answers.locate(caches.catalog, self.keeper.overlay, note_id)
+        with self.parts.access.reader() as caches:
+            return answers.locate(caches.catalog, self.parts.keeper.overlay, note_id)
 
     def read_note(self, path: str) -> OpenedMemory:
         """Any note, by its path, as it is on disk now. Raises NoteNotFoundError, RefusedError."""
-        return read_memory(self.vault, path)
+        return read_memory(self.parts.vault, path)
 
     def copies(self, id: str) -> tuple[NoteCopy, ...]:
         """The notes that carry this id, with what tells them apart. Raises RootMissingError, StoreError."""
-        self.keeper.freshen()
-        return copies(self.vault, self._paths_with_id(id.strip()))
+        self.freshen()
+        return copies(self.parts.vault, self._paths_with_id(id.strip()))
 
     def search(
         self, pattern: str, *, limit: int = 20, fixed: bool = False, include_all: bool = False
@@ -331,12 +271,12 @@ class Engine:
         """
         from vaultmem.engine.text_search import search_notes
 
-        self.keeper.freshen()
-        with self.access.reader() as caches:
+        self.freshen()
+        with self.parts.access.reader() as caches:
             return search_notes(
                 caches.catalog,
-                self.keeper.overlay,
-                self.vault,
+                self.parts.keeper.overlay,
+                self.parts.vault,
                 pattern,
                 limit=limit,
                 fixed=fixed,
@@ -345,35 +285,33 @@ class Engine:
 
     def status(self) -> EngineStatus:
         """What the caches hold and who writes. Looks at no note."""
-        from vaultmem.engine.doctor import status
+        from vaultmem.engine.status import read_status
 
-        return status(self)
+        return read_status(self.parts)
 
     def doctor(self, *, repair: bool = False) -> DoctorReport:
         """The notes' health and the caches' integrity; `repair` rebuilds what disagrees and checks again."""
-        from vaultmem.engine.doctor import doctor
+        from vaultmem.engine.doctor import examine, mend
 
-        return doctor(self, repair=repair)
+        if repair:
+            mend(self.parts)
+        return examine(self.parts, self)
 
     def activity(self) -> tuple[Event, ...]:
         """What the engine did lately, in whatever process, newest last."""
         try:
-            with self.access.reader() as caches:
+            with self.parts.access.reader() as caches:
                 return journal.read(caches.catalog)
         except StoreError:
             return ()
 
     def subscribe(self, callback: Callable[[Event], None]) -> Callable[[], None]:
         """Call `callback` with each event from now on, in the engine's threads; returns the way to end that."""
-        return self.hub.subscribe(callback)
-
-    def tell(self, event: Event, caches: Caches | None = None) -> None:
-        """Tell subscribers; with `caches` also record it in the journal."""
-        self.keeper.tell(event, caches)
+        return self.parts.subscribers.subscribe(callback)
 
     def _paths_with_id(self, note_id: str) -> tuple[str, ...]:
-        with self.access.reader() as caches:
-            return self.keeper.overlay.paths_with_id(caches.catalog, note_id)
+        with self.parts.access.reader() as caches:
+            return self.parts.keeper.overlay.paths_with_id(caches.catalog, note_id)
 
     # --- editing: what each method may raise is said in `editor`
 
@@ -407,7 +345,7 @@ class Engine:
 
     def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
         """Give a note without an id, or one of several with the same id, a fresh one."""
-        self.keeper.look_again()
+        self.look_again()
         return self._editor.adopt(path, dry_run=dry_run)
 
     def rename_tag(self, old: str, new: str, *, dry_run: bool = False) -> tuple[Edited, ...]:
@@ -424,7 +362,7 @@ class Engine:
 
     def suggest_description(self, path: str) -> str:
         """The first sentence of a note's body, as a proposal; empty when there is none."""
-        return authoring.suggested_description(self.vault.read_note(path)[0])
+        return authoring.suggested_description(self.parts.vault.read_note(path)[0])
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
         """Move a note to the `.trash` of its Obsidian vault."""
@@ -451,14 +389,9 @@ class Engine:
     def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:
         """Ids of other memories that say nearly the same."""
         try:
-            found = self.recall(f"{memory.name}\n{memory.description}", limit=5, min_score=SIMILAR_BY_WORDS)
+            found = self.recall(
+                f"{memory.name}\n{memory.description}", limit=5, min_score=answers.SIMILAR_BY_WORDS
+            )
         except (RootMissingError, StoreError):
             return ()
-        bar = SIMILAR_BY_WORDS if found.mode == "lexical" else SIMILAR_SCORE
-        return tuple(
-            near.id
-            for near in found.candidates
-            if near.verdict == "hinted"
-            and near.id != memory.id
-            and (near.score >= bar or (near.signals.dense_metadata or 0.0) >= SIMILAR_LIKENESS)
-        )
+        return answers.similar_ids(found, memory)

@@ -12,10 +12,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultmem.embedding.embedder import Embedder
-from vaultmem.engine import journal
-from vaultmem.engine.subscribers import Hub
+from vaultmem.engine.subscribers import Subscribers
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
-from vaultmem.events import EngineFailed, Event, Filled, NoteEdited, Progress, SyncFinished, SyncReport
+from vaultmem.events import EngineFailed, Filled, NoteEdited, Progress, SyncFinished, SyncReport
 from vaultmem.files.snapshot import FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.stores.access import Access
@@ -26,7 +25,6 @@ from vaultmem.sync.overlay import Overlay, look
 from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:
-    from vaultmem.engine.background import Background
     from vaultmem.sync.lexical import Outcome
 
 QUICK_LOOK_S = 0.2
@@ -42,22 +40,27 @@ WRITER_CATCHES_UP_S = 2.0
 
 
 class Keeper:
-    """Keeps the caches of one memory root in step with its files. Safe to use from threads."""
+    """Keeps the caches of one memory root in step with its files. Safe to use from threads.
+
+    `wake` is called when there may be something to embed; `is_scanning` says that this process looks at everything
+    right now, and will tell what differs.
+    """
 
     def __init__(
         self,
         vault: Vault,
         access: Access,
         embedder: Embedder | None,
-        hub: Hub,
-        background: Callable[[], Background | None],
+        subscribers: Subscribers,
         *,
+        wake: Callable[[], None],
+        is_scanning: Callable[[], bool],
         dirty_check_s: float,
     ) -> None:
         self.overlay = Overlay()
         """What differed from the caches at the last look, and could not be written."""
-        self._vault, self._access, self._embedder, self._hub = vault, access, embedder, hub
-        self._background = background
+        self._vault, self._access, self._embedder = vault, access, embedder
+        self._subscribers, self._wake, self._is_scanning = subscribers, wake, is_scanning
         self._dirty_check_s = dirty_check_s
         self._filling = threading.Lock()
         self._looked_at: float | None = None
@@ -87,7 +90,7 @@ class Keeper:
                 self.maintain(caches, changed=outcome.report.changed + filled.notes)
                 report = self.complete(caches, outcome.report, filled, time.perf_counter() - started)
                 if report.changed or report.chunks_embedded:
-                    self.tell(SyncFinished(utc_now(), report), caches)
+                    self._subscribers.tell(SyncFinished(utc_now(), report), caches)
         return report
 
     def sync_lexical(
@@ -134,8 +137,10 @@ class Keeper:
         should_stop: Callable[[], bool] = lambda: False,
         progress: Callable[[Progress], None] | None = None,
     ) -> Filled:
-        """Embed what is pending; one thread at a time. The caller's process holds the lock, but no turn of `writer`:
-        another thread that is embedding needs it to come to its end.
+        """Embed what is pending; one thread at a time.
+
+        The caller keeps the lock, but is not inside `Access.writer`: another thread that is embedding right now
+        must get in there to come to its end.
         """
         if self._embedder is None:
             return Filled()
@@ -213,7 +218,7 @@ class Keeper:
             with self._access.reader() as caches:
                 integrity.refuse_foreign_caches(caches, self._vault)
                 is_usable = caches.generation(StoreName.LEXICAL) > 0
-                if is_usable and self._is_being_scanned():
+                if is_usable and self._access.is_writer and self._is_scanning():
                     return
                 overlay = look(caches.catalog, self._vault, deadline)
         except StoreError:
@@ -221,11 +226,6 @@ class Keeper:
         if (overlay.has_work or not is_usable) and self._sync_quickly(is_usable):
             overlay = Overlay()
         self._looked_at, self.overlay = now, overlay
-
-    def _is_being_scanned(self) -> bool:
-        """This engine's own background looks at everything right now, and will tell what differs."""
-        background = self._background()
-        return background is not None and self._access.is_writer and background.state == "scanning"
 
     def _sync_quickly(self, is_usable: bool) -> bool:
         """Sync lexically before an answer, if nobody else is at it; whether it was done.
@@ -237,17 +237,27 @@ class Keeper:
             with self._access.writer(timeout_s=0.0) as caches:
                 report = self.sync_lexical(caches, deadline=deadline).report
                 if report.changed:
-                    self.tell(SyncFinished(utc_now(), self.complete(caches, report)), caches)
+                    self._subscribers.tell(SyncFinished(utc_now(), self.complete(caches, report)), caches)
         except WriterBusyError:
             return False
         except StoreError as error:
             if not is_usable:
                 raise
-            self.tell(EngineFailed(utc_now(), str(error), error.advice))
+            self._subscribers.tell(EngineFailed(utc_now(), str(error), error.advice))
             return False
         if report.changed:
-            self._wake_background()
+            self._wake()
         return True
+
+    def mend_unreadable(self) -> None:
+        """Rebuild a store that cannot be read, where this process may; what is read is opened anew in any case."""
+        self._access.drop_reader()
+        try:
+            with self._access.writer(timeout_s=0.0) as caches:
+                integrity.set_damage_aside(caches)
+                self.sync_lexical(caches)
+        except WriterBusyError:
+            pass
 
     # --- after an edit
 
@@ -260,19 +270,14 @@ class Keeper:
         try:
             with self._access.writer(timeout_s=0.0) as caches:
                 self.sync_lexical(caches, [path])
-                self.tell(NoteEdited(utc_now(), path, what), caches)
-            self._wake_background()
+                self._subscribers.tell(NoteEdited(utc_now(), path, what), caches)
+            self._wake()
         except WriterBusyError:
             self._await_writer(path)
-            self.tell(NoteEdited(utc_now(), path, what))
+            self._subscribers.tell(NoteEdited(utc_now(), path, what))
         except EngineError as error:
-            self.tell(NoteEdited(utc_now(), path, what))
-            self.tell(EngineFailed(utc_now(), str(error), error.advice))
-
-    def _wake_background(self) -> None:
-        background = self._background()
-        if background is not None:
-            background.wake()
+            self._subscribers.tell(NoteEdited(utc_now(), path, what))
+            self._subscribers.tell(EngineFailed(utc_now(), str(error), error.advice))
 
     def _await_writer(self, path: str) -> None:
         """Wait until the writing process has seen the file as it is now; without patience beyond a moment."""
@@ -290,9 +295,3 @@ class Keeper:
         if known is None or stat is None:
             return known is None and stat is None
         return known.stat == stat and not known.needs_indexing
-
-    def tell(self, event: Event, caches: Caches | None = None) -> None:
-        """Tell subscribers; with `caches` also record it in the journal."""
-        if caches is not None:
-            journal.write(caches.catalog, event)
-        self._hub.tell(event)

@@ -89,7 +89,7 @@ def _small_talk_phrases() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, sorted(phrases, key=len, reverse=True))))
 
 
-# --- windows --------------------------------------------------------------------------------------------
+# --- windows
 
 
 def _window(text: str) -> Window:

@@ -63,7 +63,7 @@ def _mode(has_dense: bool, has_lexical: bool) -> Mode:
     return Mode.LEXICAL if has_lexical else Mode.NONE
 
 
-# --- ranking --------------------------------------------------------------------------------------------
+# --- ranking
 
 
 class _Weighed(NamedTuple):
@@ -190,7 +190,7 @@ def _chunk(row: DenseRow, passage: Passage, window: int, weight: float) -> Chunk
     )
 
 
-# --- verdicts -------------------------------------------------------------------------------------------
+# --- verdicts
 
 
 def _judge(

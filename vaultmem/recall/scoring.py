@@ -148,7 +148,7 @@ def total(dense: float | None, bm25: float | None, bonuses: Iterable[float] = ()
     return min(1.0, max(0.0, base + sum(bonuses)))
 
 
-# --- dense ----------------------------------------------------------------------------------------------
+# --- dense
 
 
 def body_weights(chunks: int) -> tuple[float, ...]:
@@ -180,7 +180,7 @@ def dense_alone(dense: float) -> float:
     return DENSE_WEIGHT * dense
 
 
-# --- lexical --------------------------------------------------------------------------------------------
+# --- lexical
 
 
 def inverse_frequency(documents: int, frequency: int) -> float:
