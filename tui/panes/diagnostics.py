@@ -10,20 +10,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from tui.asking import ask, error_text
 from tui.dialogs.choose import Choice, ChooseDialog
-from tui.looks.formatting import MUTED, count, lines, plain
+from tui.looks.formatting import MUTED, count, plain
 from tui.looks.signs import SEVERITIES, sign, title
-from tui.messages import NoteNotRead, NoteRead, StatusAsked
-from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
-from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.messages import StatusAsked
+from tui.models.findings import Finding, Group, Triage, fixes_for
+from tui.panes.finding_view import FindingView
+from tui.panes.pane import BACK, NotePane
 from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Rows
-from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.notes.parse import Status
 from vaultmem.views import NoteView
@@ -49,7 +47,6 @@ class DiagnosticsPane(NotePane):
         self.triage = Triage()
         self._drawn: list[Group | Finding] = []
         self._finding: Finding | None = None
-        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """The list under its filter, beside it the chosen finding."""
@@ -62,11 +59,7 @@ class DiagnosticsPane(NotePane):
                     has_header=False,
                     can_mark=True,
                 )
-            with Vertical(id="finding"):
-                yield Static("", id="finding-facts")
-                yield Static("", id="finding-fix")
-                yield Static("", id="finding-keys")
-                yield Source(id="finding-source")
+            yield FindingView(id="finding")
 
     # --- data
 
@@ -135,52 +128,7 @@ class DiagnosticsPane(NotePane):
         found = next((each for each in self._drawn if each.key == event.key), None)
         self._finding = found if isinstance(found, Finding) else None
         self.refresh_bindings()
-        self._show_finding(found)
-
-    def _show_finding(self, found: Group | Finding | None) -> None:
-        facts, source = self.query_one("#finding-facts", Static), self.query_one("#finding-source", Source)
-        if self._timer is not None:
-            self._timer.stop()
-        if not isinstance(found, Finding):
-            facts.update(_group_facts(found) if found is not None else Content(""))
-            self.query_one("#finding-fix", Static).update("")
-            self.query_one("#finding-keys", Static).update("")
-            source.clear()
-            return
-        facts.update(_finding_facts(found))
-        fix = Content.assemble(("→ ", "$text-success"), plain(found.fix))
-        self.query_one("#finding-fix", Static).update(fix)
-        self.query_one("#finding-keys", Static).update("" if self.is_read_only else _fix_keys(found))
-        self._timer = self.set_timer(READ_DELAY_S, self.read_source)
-
-    def read_source(self) -> None:
-        """Read the note of the chosen finding."""
-        if self._finding is None or not self._finding.path:
-            self.query_one("#finding-source", Source).clear()
-            return
-        path = self._finding.path
-        ask(
-            self,
-            lambda engine: engine.read_note(path),
-            NoteRead,
-            what="reading the note",
-            group="finding",
-            on_error=lambda error: NoteNotRead(path, error_text(error)),
-        )
-
-    def on_note_read(self, event: NoteRead) -> None:
-        """Show the note's text with the line with the problem marked."""
-        event.stop()
-        finding = self._finding
-        if finding is not None and finding.path == event.note.path:
-            source = self.query_one("#finding-source", Source)
-            source.show(event.note.text, finding.line, finding.column, plain(finding.message))
-
-    def on_note_not_read(self, event: NoteNotRead) -> None:
-        """Say why its text cannot be shown."""
-        event.stop()
-        if self._finding is not None and self._finding.path == event.path:
-            self.query_one("#finding-source", Source).show(f"✖ {event.message}", None, None, "")
+        self.query_one(FindingView).show(found)
 
     # --- a person
 
@@ -283,33 +231,3 @@ class DiagnosticsPane(NotePane):
         self.triage = self.triage.narrowed(text="", severity="", folder="")
         self._fill()
         self.enter()
-
-
-def _group_facts(group: Group) -> Content:
-    keys = "enter folds and unfolds; A marks all of them, then the keys below act on every marked note"
-    head = Content.assemble((title(group.code), "bold"), f"  {count(group.count)}")
-    return lines([head, Content.styled(keys, MUTED)])
-
-
-def _finding_facts(finding: Finding) -> Content:
-    mark = sign(SEVERITIES, finding.severity)
-    place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
-    place += f":{finding.column}" if finding.line and finding.column else ""
-    shown = [
-        Content.assemble(
-            (mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)
-        ),
-        Content.styled(place, MUTED),
-        Content(plain(finding.message)),
-    ]
-    return lines(shown)
-
-
-def _fix_keys(finding: Finding) -> Content:
-    keys = [_fix(fix, is_first=not at) for at, fix in enumerate(fixes_for(finding.code))]
-    return Content("   ").join(keys)
-
-
-def _fix(fix: Fix, *, is_first: bool) -> Content:
-    keys = f"{fix.key} ⏎".strip() if is_first else fix.key
-    return Content.assemble((keys, "bold $text-accent"), f"\u00a0{fix.label.replace(' ', chr(0xA0))}")
