@@ -16,7 +16,7 @@ from tui.dialogs.choose import Choice, ChooseDialog
 from tui.looks.formatting import MUTED, count, plain
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import StatusAsked
-from tui.models.findings import Finding, Group, Triage, fixes_for
+from tui.models.findings import Finding, Findings, Group, fixes_for
 from tui.panes.finding_view import FindingView
 from tui.panes.pane import BACK, NotePane
 from tui.widgets.columns import Cells, Column
@@ -44,7 +44,7 @@ class DiagnosticsPane(NotePane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.triage = Triage()
+        self._findings = Findings()
         self._drawn: list[Group | Finding] = []
         self._finding: Finding | None = None
 
@@ -65,13 +65,13 @@ class DiagnosticsPane(NotePane):
 
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> None:
         """The findings were read anew."""
-        self.triage = self.triage.with_diagnostics(diagnostics)
+        self._findings = self._findings.with_diagnostics(diagnostics)
         self._fill()
 
     def show_only(self, severity: str, text: str = "") -> None:
         """Show one severity ("" for all), and what matches a text."""
         self.query_one("#findings-filter", FilterBar).value = text
-        self.triage = self.triage.narrowed(severity=severity, text=text, folder="")
+        self._findings = self._findings.narrowed(severity=severity, text=text, folder="")
         self._fill()
 
     def shelf_changed(self) -> None:
@@ -79,14 +79,14 @@ class DiagnosticsPane(NotePane):
         self.query_one("#findings", Rows).refresh()
 
     def _fill(self) -> None:
-        triage = self.triage
-        self._drawn = triage.rows()
+        findings = self._findings
+        self._drawn = findings.rows()
         drawn = self._drawn
         bar, table = self.query_one("#findings-filter", FilterBar), self.query_one("#findings", Rows)
-        severity = sign(SEVERITIES, triage.severity).word + "s" if triage.severity else "all"
-        folder = f" · {plain(triage.folder)}/" if triage.folder else ""
-        bar.note = f"{severity}{folder} · {count(triage.shown)} of {count(len(triage.findings))}"
-        table.empty = "nothing matches; esc shows all" if triage.findings else "✔ every note is well"
+        severity = sign(SEVERITIES, findings.severity).word + "s" if findings.severity else "all"
+        folder = f" · {plain(findings.folder)}/" if findings.folder else ""
+        bar.note = f"{severity}{folder} · {count(findings.shown)} of {count(len(findings.found))}"
+        table.empty = "nothing matches; esc shows all" if findings.found else "✔ every note is well"
         table.fill([each.key for each in drawn], lambda index: self._cells(drawn[index]))
 
     def _cells(self, each: Group | Finding) -> Cells:
@@ -111,7 +111,7 @@ class DiagnosticsPane(NotePane):
         keys = set(table.chosen_keys()) if table.marked else {table.key}
         paths = dict.fromkeys(
             each.path
-            for each in self.triage.visible
+            for each in self._findings.visible
             if each.key in keys or (table.marked and Group.key_of(each.code) in keys)
         )
         return self.shelf.at(paths)
@@ -138,9 +138,9 @@ class DiagnosticsPane(NotePane):
         if self._finding is None:
             self._fold_group(event.key or "")
             return
-        self._mend(self._finding)
+        self._fix(self._finding)
 
-    def _mend(self, finding: Finding) -> None:
+    def _fix(self, finding: Finding) -> None:
         """Do the first fix."""
         action = fixes_for(finding.code)[0].action
         if action == "write_active" and not self.is_read_only:
@@ -149,7 +149,7 @@ class DiagnosticsPane(NotePane):
             getattr(self, f"action_{action}")()
 
     def _fold_group(self, key: str) -> None:
-        self.triage = self.triage.folding(key)
+        self._findings = self._findings.folding(key)
         self._fill()
 
     def action_fold(self) -> None:
@@ -166,7 +166,7 @@ class DiagnosticsPane(NotePane):
         if found is None:
             return
         key = Group.key_of(found.code)
-        if (key in self.triage.folded) != is_folded:
+        if (key in self._findings.folded) != is_folded:
             self._fold_group(key)
             table.go_to(key)
 
@@ -177,7 +177,7 @@ class DiagnosticsPane(NotePane):
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.triage = self.triage.narrowed(text=event.value)
+        self._findings = self._findings.narrowed(text=event.value)
         self._fill()
 
     @on(FilterBar.Left)
@@ -188,20 +188,20 @@ class DiagnosticsPane(NotePane):
     def action_severity(self) -> None:
         """Show the next severity only, or all again."""
         wanted = ["", *SEVERITIES]
-        severity = wanted[(wanted.index(self.triage.severity) + 1) % len(wanted)]
-        self.triage = self.triage.narrowed(severity=severity)
+        severity = wanted[(wanted.index(self._findings.severity) + 1) % len(wanted)]
+        self._findings = self._findings.narrowed(severity=severity)
         self._fill()
 
     def action_folder(self) -> None:
         """Choose a folder."""
-        counts = self.triage.folder_counts()
-        choices = [Choice("", "every folder", len(self.triage.findings))]
+        counts = self._findings.folder_counts()
+        choices = [Choice("", "every folder", len(self._findings.found))]
         choices += [Choice(folder, folder + "/", number) for folder, number in sorted(counts.items())]
         self.app.push_screen(ChooseDialog("Diagnostics in which folder?", choices), self._folder_chosen)
 
     def _folder_chosen(self, folder: str | None) -> None:
         if folder is not None:
-            self.triage = self.triage.narrowed(folder=folder)
+            self._findings = self._findings.narrowed(folder=folder)
             self._fill()
 
     def action_mark_all(self) -> None:
@@ -228,6 +228,6 @@ class DiagnosticsPane(NotePane):
             table.clear_marks()
             return
         self.query_one("#findings-filter", FilterBar).clear()
-        self.triage = self.triage.narrowed(text="", severity="", folder="")
+        self._findings = self._findings.narrowed(text="", severity="", folder="")
         self._fill()
         self.enter()
