@@ -17,7 +17,7 @@ from textual.theme import Theme
 
 from tui.asking import ask, error_text
 from tui.inbox import Inbox
-from tui.key_order import KeySettled, TypingAhead
+from tui.key_order import KeyOrder, KeySettled
 from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
 from tui.looks.preferences import Preferences, default_preferences, theme_for_terminal
 from tui.looks.themes import THEMES
@@ -94,7 +94,7 @@ class VaultmemApp(App[int]):
         self.preferences = preferences or default_preferences()
         self.engine: Engine | None = None
         self.history: History = History()
-        self._typing = TypingAhead(self)
+        self._key_order = KeyOrder(self)
         self._said: dict[tuple[str, str], float] = {}
         self._inbox = Inbox(self)
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -124,28 +124,28 @@ class VaultmemApp(App[int]):
     # --- keys
 
     async def on_event(self, event: events.Event) -> None:
-        """Take keys in turn (see `typing_ahead`), and none for what a too small window does not show."""
+        """Take keys in turn (see `key_order`), and none for what a too small window does not show."""
         if (
             isinstance(event, events.InputEvent | events.Paste)
             and not event.is_forwarded
             and self._is_covered
         ):
-            self._typing.forget()
+            self._key_order.forget()
             if isinstance(event, events.Key) and self._quits(event.key):
                 await self.action_quit()
             return
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
-            if self._typing.must_wait(event):
+            if self._key_order.must_wait(event):
                 return
             target = self.focused or self.screen
             await super().on_event(event)
-            self._typing.follow(target)
+            self._key_order.follow(target)
             return
         await super().on_event(event)
 
     def on_key_settled(self, event: KeySettled) -> None:
         """A key has been handled."""
-        self._typing.settled(event)
+        self._key_order.settled(event)
 
     # --- a window that is too small
 

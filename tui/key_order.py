@@ -34,7 +34,7 @@ class KeySettled(Message):
         super().__init__()
 
 
-class TypingAhead:
+class KeyOrder:
     """The keys that wait, and the one under way."""
 
     def __init__(self, app: App[int]) -> None:

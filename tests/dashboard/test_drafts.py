@@ -8,7 +8,7 @@ from tui.dialogs.describe import DescribeDialog, LineBox
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.messages import EditsPlanned
-from tui.models.tag_draft import Tagging
+from tui.models.tag_draft import TagDraft
 from tui.testing.driving import screen_text, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file, refused
@@ -91,7 +91,7 @@ async def test_a_new_tag_that_is_deleted_leaves_the_cursor_on_a_chip(open_dashbo
 
 
 def test_taking_a_tag_off_never_adds_it():
-    tagging = Tagging.of([["a", "b"], ["b"]])
+    tagging = TagDraft.of([["a", "b"], ["b"]])
     for tag in ("a", "b", "new"):
         for before in (tagging, tagging.with_tag(tag), tagging.turned(tag), tagging.turned(tag).turned(tag)):
             after = before.without(tag)
@@ -100,7 +100,7 @@ def test_taking_a_tag_off_never_adds_it():
 
 
 def test_wishes_outlive_a_change_outside_and_end_where_they_have_come_true():
-    wishes = Tagging.of([["a"], ["a"]]).with_tag("new").with_tag("other").without("a")
+    wishes = TagDraft.of([["a"], ["a"]]).with_tag("new").with_tag("other").without("a")
     later = wishes.on([["new"], ["new", "b"]])
     assert later.added == ("other",) and not later.removed
     assert later.counts == {"new": 2, "b": 1}

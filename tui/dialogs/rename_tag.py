@@ -13,13 +13,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.asking import ask
+from tui.dialogs.completions import Completions
 from tui.dialogs.planned import PlannedDialog
 from tui.looks.formatting import MUTED, count, lines, plain
 from tui.messages import CallFailed, EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import completions
 from tui.widgets.boxes import LineInput
-from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
 
@@ -48,9 +48,7 @@ class RenameTagDialog(PlannedDialog):
                     placeholder="its new name, or a tag to merge it into", compact=True, id="rename-new"
                 )
             yield Static("", id="rename-note")
-            yield Rows(
-                [Column("", 12, share=1), Column("", 8, is_right=True)], id="completions", has_header=False
-            )
+            yield Completions()
             with VerticalScroll(id="plan-scroll"):
                 yield Static("", id="plan")
             yield KeyBar()
@@ -76,13 +74,8 @@ class RenameTagDialog(PlannedDialog):
     def _complete(self) -> None:
         from vaultmem.notes.tags import normalise_tag
 
-        offered = completions(normalise_tag(self._box.value), self._vault_tags, ())
-
-        def draw(index: int) -> Cells:
-            name, number = offered[index]
-            return (plain(name), Content.styled(count(number), MUTED))
-
-        self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
+        typed = normalise_tag(self._box.value)
+        self.query_one(Completions).offer(completions(typed, self._vault_tags, ()))
         self._show_note()
 
     def _show_note(self) -> None:

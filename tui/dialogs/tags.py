@@ -13,14 +13,14 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.asking import ask, for_each
+from tui.dialogs.completions import Completions
 from tui.dialogs.planned import PlannedDialog
 from tui.looks.formatting import MUTED, count, counted, plain
 from tui.messages import EditsPlanned
 from tui.models.shelf import Shelf
-from tui.models.tag_draft import Tagging, completions
+from tui.models.tag_draft import TagDraft, completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
-from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
@@ -54,8 +54,7 @@ class TagDialog(PlannedDialog):
     def __init__(self, what: str, notes: Sequence[NoteView], vault_tags: Mapping[str, int]) -> None:
         super().__init__(what)
         self._notes, self._vault_tags = tuple(notes), vault_tags
-        self._tagging = Tagging.of([note.tags for note in notes])
-        self._offered: list[tuple[str, int]] = []
+        self._draft = TagDraft.of([note.tags for note in notes])
 
     def compose(self) -> ComposeResult:
         """Chips, box, completions, changes."""
@@ -64,11 +63,7 @@ class TagDialog(PlannedDialog):
             yield Chips(id="chips")
             yield TagBox(placeholder="type a tag", compact=True, id="tag-box")
             yield Static("", id="tag-note")
-            yield Rows(
-                [Column("", 12, share=1), Column("", 8, is_right=True)],
-                id="completions",
-                has_header=False,
-            )
+            yield Completions()
             yield Static("", id="plan-summary")
             with VerticalScroll(id="plan-scroll"):
                 yield Static("", id="plan")
@@ -101,20 +96,13 @@ class TagDialog(PlannedDialog):
 
     def _complete(self) -> None:
         raw, tag = self.query_one(TagBox).value, self._typed_tag
-        taken = [chip.tag for chip in self._tagging.chips if chip.on == chip.total or chip.is_added]
-        self._offered = completions(tag, self._vault_tags, taken)
-        offered = self._offered
-
-        def draw(index: int) -> Cells:
-            name, number = offered[index]
-            return (plain(name), Content.styled(count(number), MUTED))
-
-        self.query_one("#completions", Rows).fill([name for name, _ in offered], draw)
+        taken = [chip.tag for chip in self._draft.chips if chip.on == chip.total or chip.is_added]
+        self.query_one(Completions).offer(completions(tag, self._vault_tags, taken))
         self.query_one("#tag-note", Static).update(_typed_note(raw, tag, self._vault_tags))
 
     def action_completions(self) -> None:
         """Go to the completions."""
-        table = self.query_one("#completions", Rows)
+        table = self.query_one(Completions)
         if table.keys:
             self.screen.set_focus(table)
 
@@ -126,50 +114,50 @@ class TagDialog(PlannedDialog):
             self.screen.set_focus(self.query_one(TagBox))
 
     def _add(self, tag: str) -> None:
-        self._change(self._tagging.with_tag(tag))
+        self._change(self._draft.with_tag(tag))
         self.query_one(TagBox).value = ""
 
     def action_take_last(self) -> None:
         """Take the last tag off."""
-        self._change(self._tagging.without_last())
+        self._change(self._draft.without_last())
 
     @on(Chips.Turned)
     def _chip_turned(self, event: Chips.Turned) -> None:
         event.stop()
-        self._change(self._tagging.turned(event.tag))
+        self._change(self._draft.turned(event.tag))
 
     @on(Chips.Removed)
     def _chip_removed(self, event: Chips.Removed) -> None:
         event.stop()
-        self._change(self._tagging.without(event.tag))
+        self._change(self._draft.without(event.tag))
 
-    def _change(self, tagging: Tagging) -> None:
-        self._tagging = tagging
+    def _change(self, draft: TagDraft) -> None:
+        self._draft = draft
         self._show_chips()
         self._complete()
         self.draft_changed()
 
     def _show_chips(self) -> None:
-        self.query_one(Chips).chips = self._tagging.chips
+        self.query_one(Chips).chips = self._draft.chips
 
     # --- the plan
 
     def show_notes(self, shelf: Shelf) -> None:
         """What the notes have now; what is wanted stays."""
         self._notes = tuple(shelf.by_path.get(note.path, note) for note in self._notes)
-        self._tagging = self._tagging.on([note.tags for note in self._notes])
+        self._draft = self._draft.on([note.tags for note in self._notes])
         self._show_chips()
 
     def plan_edits(self) -> None:
         """Plan the tags of all notes."""
-        tagging, number = self._tagging, self._plan.asked
+        draft, number = self._draft, self._plan.asked
         ids = {note.path: note.id for note in self._notes}
         ask(
             self,
             lambda engine: for_each(
                 ids,
                 lambda path: engine.edit_tags(
-                    ids[path], add=tagging.added, remove=sorted(tagging.removed), path=path, dry_run=True
+                    ids[path], add=draft.added, remove=sorted(draft.removed), path=path, dry_run=True
                 ),
             ),
             lambda planned: EditsPlanned(tuple(planned.done.values()), planned.refused, number),

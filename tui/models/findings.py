@@ -51,22 +51,22 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Triage:
+class Findings:
     """All findings and what is shown of them."""
 
-    findings: tuple[Finding, ...] = ()
+    found: tuple[Finding, ...] = ()
     text: str = ""
     severity: str = ""
     folder: str = ""
     folded: frozenset[str] = field(default_factory=frozenset)
 
-    def with_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> Triage:
+    def with_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> Findings:
         """The same view of other findings."""
-        return replace(self, findings=tuple(_findings(diagnostics)))
+        return replace(self, found=tuple(_findings(diagnostics)))
 
     def narrowed(
         self, *, text: str | None = None, severity: str | None = None, folder: str | None = None
-    ) -> Triage:
+    ) -> Findings:
         """Another filter; what is None stays as it is."""
         return replace(
             self,
@@ -75,7 +75,7 @@ class Triage:
             folder=self.folder if folder is None else folder,
         )
 
-    def folding(self, group_key: str) -> Triage:
+    def folding(self, group_key: str) -> Findings:
         """Fold a group that is open, open one that is folded."""
         return replace(self, folded=self.folded ^ {group_key})
 
@@ -83,7 +83,7 @@ class Triage:
     def visible(self) -> list[Finding]:
         """The findings that pass the filters, folded or not."""
         wanted = words(self.text)
-        return [each for each in self.findings if self._passes(each, wanted)]
+        return [each for each in self.found if self._passes(each, wanted)]
 
     @property
     def shown(self) -> int:
@@ -116,7 +116,7 @@ class Triage:
     def folder_counts(self) -> Mapping[str, int]:
         """How many findings lie under each folder."""
         counts: Counter[str] = Counter()
-        for each in self.findings:
+        for each in self.found:
             folder = each.path.rpartition("/")[0]
             if folder:
                 counts.update(branches(folder))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,15 @@ class Preview:
             recall.trouble,
             {at: rank for rank, at in enumerate(passing, 1)},
         )
+
+    def shown(self, *, hints_alone: bool) -> list[int]:
+        """Positions of the candidates that are listed."""
+        return [at for at, each in enumerate(self.candidates) if not hints_alone or each.verdict == "hinted"]
+
+    def best(self, shown: Sequence[int]) -> str | None:
+        """The path of the first hint among them; where nothing takes part, of the nearest candidate."""
+        at = next((at for at in shown if self.ranks.get(at) == 1), shown[0] if shown else None)
+        return None if at is None else self.candidates[at].path
 
     def block(self) -> str:
         """Exactly what the agent would be given; empty when there is no hint."""

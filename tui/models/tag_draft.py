@@ -19,7 +19,7 @@ class Chip:
 
 
 @dataclass(frozen=True, slots=True)
-class Tagging:
+class TagDraft:
     """The tags of `total` notes and the changes asked for so far."""
 
     counts: Mapping[str, int]
@@ -28,14 +28,14 @@ class Tagging:
     removed: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, tags_of_notes: Sequence[Sequence[str]]) -> Tagging:
+    def of(cls, tags_of_notes: Sequence[Sequence[str]]) -> TagDraft:
         """The tags as they are now."""
         counts = Counter(tag for tags in tags_of_notes for tag in dict.fromkeys(tags))
         return cls(counts, len(tags_of_notes))
 
-    def on(self, tags_of_notes: Sequence[Sequence[str]]) -> Tagging:
+    def on(self, tags_of_notes: Sequence[Sequence[str]]) -> TagDraft:
         """The same wishes for notes that have other tags by now; what they have got already is no wish any more."""
-        now = Tagging.of(tags_of_notes)
+        now = TagDraft.of(tags_of_notes)
         added = tuple(tag for tag in self.added if now.counts.get(tag, 0) < now.total)
         return replace(now, added=added, removed=self.removed & now.counts.keys())
 
@@ -49,14 +49,14 @@ class Tagging:
         new = [Chip(tag, 0, self.total, True, False) for tag in self.added if tag not in self.counts]
         return (*own, *new)
 
-    def with_tag(self, tag: str) -> Tagging:
+    def with_tag(self, tag: str) -> TagDraft:
         """Put a tag on all notes."""
         kept = self.removed - {tag}
         if self.counts.get(tag, 0) == self.total:
             return replace(self, removed=kept)
         return replace(self, removed=kept, added=tuple(dict.fromkeys((*self.added, tag))))
 
-    def turned(self, tag: str) -> Tagging:
+    def turned(self, tag: str) -> TagDraft:
         """The next state of a tag: on some → on all → on none → as it was; a new one goes."""
         on = self.counts.get(tag, 0)
         if tag in self.removed:
@@ -68,13 +68,13 @@ class Tagging:
             return replace(self, added=(*self.added, tag))
         return replace(self, removed=self.removed | {tag})
 
-    def without(self, tag: str) -> Tagging:
+    def without(self, tag: str) -> TagDraft:
         """Take a tag off all notes that have it; a new one goes. It never adds anything."""
         added = tuple(each for each in self.added if each != tag)
         is_on_some = bool(self.counts.get(tag, 0))
         return replace(self, added=added, removed=self.removed | {tag} if is_on_some else self.removed)
 
-    def without_last(self) -> Tagging:
+    def without_last(self) -> TagDraft:
         """Take back the tag that was typed last, else remove the last one that is there."""
         if self.added:
             return replace(self, added=self.added[:-1])

@@ -1,9 +1,11 @@
 """The five tabs of the dashboard.
 
-overview     is the memory healthy and fresh, at a glance
-memories     every note in a table, by time and by tag
-diagnostics  what is wrong with the notes, with the fixes as keys
-recall       what hints a prompt would get, and why
-activity     what the engine did and when
-pane         what the tabs have in common
+overview      counts, severities, weeks, tags, the engine
+diagnostics   what is wrong with the notes, by code, with the fixes as keys
+finding_view  one of its findings, with its place in the note
+recall        a prompt, its candidates, why each is hinted or not
+recall_dials  what the prompt is asked with
+memories      every note, by time and by tag
+activity      what the engine did and when
+pane          what they have in common, and the keys that act on notes
 """

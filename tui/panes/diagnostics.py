@@ -10,20 +10,18 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.timer import Timer
-from textual.widgets import Input, Static
+from textual.widgets import Input
 
-from tui.asking import ask, error_text
 from tui.dialogs.choose import Choice, ChooseDialog
-from tui.looks.formatting import MUTED, count, lines, plain
+from tui.looks.formatting import MUTED, count, plain
 from tui.looks.signs import SEVERITIES, sign, title
-from tui.messages import NoteNotRead, NoteRead, StatusAsked
-from tui.models.findings import Finding, Fix, Group, Triage, fixes_for
-from tui.panes.pane import BACK, READ_DELAY_S, NotePane
+from tui.messages import StatusAsked
+from tui.models.findings import Finding, Findings, Group, fixes_for
+from tui.panes.finding_view import FindingView
+from tui.panes.pane import BACK, NotePane
 from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Rows
-from tui.widgets.source import Source
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.notes.metadata import Status
 from vaultmem.views import NoteView
@@ -46,10 +44,9 @@ class DiagnosticsPane(NotePane):
 
     def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
-        self.triage = Triage()
+        self._findings = Findings()
         self._drawn: list[Group | Finding] = []
         self._finding: Finding | None = None
-        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         """The list under its filter, beside it the chosen finding."""
@@ -62,23 +59,19 @@ class DiagnosticsPane(NotePane):
                     has_header=False,
                     can_mark=True,
                 )
-            with Vertical(id="finding"):
-                yield Static("", id="finding-facts")
-                yield Static("", id="finding-fix")
-                yield Static("", id="finding-keys")
-                yield Source(id="finding-source")
+            yield FindingView(id="finding")
 
     # --- data
 
     def show_diagnostics(self, diagnostics: Sequence[Diagnostic]) -> None:
         """The findings were read anew."""
-        self.triage = self.triage.with_diagnostics(diagnostics)
+        self._findings = self._findings.with_diagnostics(diagnostics)
         self._fill()
 
     def show_only(self, severity: str, text: str = "") -> None:
         """Show one severity ("" for all), and what matches a text."""
         self.query_one("#findings-filter", FilterBar).value = text
-        self.triage = self.triage.narrowed(severity=severity, text=text, folder="")
+        self._findings = self._findings.narrowed(severity=severity, text=text, folder="")
         self._fill()
 
     def shelf_changed(self) -> None:
@@ -86,14 +79,14 @@ class DiagnosticsPane(NotePane):
         self.query_one("#findings", Rows).refresh()
 
     def _fill(self) -> None:
-        triage = self.triage
-        self._drawn = triage.rows()
+        findings = self._findings
+        self._drawn = findings.rows()
         drawn = self._drawn
         bar, table = self.query_one("#findings-filter", FilterBar), self.query_one("#findings", Rows)
-        severity = sign(SEVERITIES, triage.severity).word + "s" if triage.severity else "all"
-        folder = f" · {plain(triage.folder)}/" if triage.folder else ""
-        bar.note = f"{severity}{folder} · {count(triage.shown)} of {count(len(triage.findings))}"
-        table.empty = "nothing matches; esc shows all" if triage.findings else "✔ every note is well"
+        severity = sign(SEVERITIES, findings.severity).word + "s" if findings.severity else "all"
+        folder = f" · {plain(findings.folder)}/" if findings.folder else ""
+        bar.note = f"{severity}{folder} · {count(findings.shown)} of {count(len(findings.found))}"
+        table.empty = "nothing matches; esc shows all" if findings.found else "✔ every note is well"
         table.fill([each.key for each in drawn], lambda index: self._cells(drawn[index]))
 
     def _cells(self, each: Group | Finding) -> Cells:
@@ -118,7 +111,7 @@ class DiagnosticsPane(NotePane):
         keys = set(table.chosen_keys()) if table.marked else {table.key}
         paths = dict.fromkeys(
             each.path
-            for each in self.triage.visible
+            for each in self._findings.visible
             if each.key in keys or (table.marked and Group.key_of(each.code) in keys)
         )
         return self.shelf.at(paths)
@@ -135,52 +128,7 @@ class DiagnosticsPane(NotePane):
         found = next((each for each in self._drawn if each.key == event.key), None)
         self._finding = found if isinstance(found, Finding) else None
         self.refresh_bindings()
-        self._show_finding(found)
-
-    def _show_finding(self, found: Group | Finding | None) -> None:
-        facts, source = self.query_one("#finding-facts", Static), self.query_one("#finding-source", Source)
-        if self._timer is not None:
-            self._timer.stop()
-        if not isinstance(found, Finding):
-            facts.update(_group_facts(found) if found is not None else Content(""))
-            self.query_one("#finding-fix", Static).update("")
-            self.query_one("#finding-keys", Static).update("")
-            source.clear()
-            return
-        facts.update(_finding_facts(found))
-        fix = Content.assemble(("→ ", "$text-success"), plain(found.fix))
-        self.query_one("#finding-fix", Static).update(fix)
-        self.query_one("#finding-keys", Static).update("" if self.is_read_only else _fix_keys(found))
-        self._timer = self.set_timer(READ_DELAY_S, self.read_source)
-
-    def read_source(self) -> None:
-        """Read the note of the chosen finding."""
-        if self._finding is None or not self._finding.path:
-            self.query_one("#finding-source", Source).clear()
-            return
-        path = self._finding.path
-        ask(
-            self,
-            lambda engine: engine.read_note(path),
-            NoteRead,
-            what="reading the note",
-            group="finding",
-            on_error=lambda error: NoteNotRead(path, error_text(error)),
-        )
-
-    def on_note_read(self, event: NoteRead) -> None:
-        """Show the note's text with the line with the problem marked."""
-        event.stop()
-        finding = self._finding
-        if finding is not None and finding.path == event.note.path:
-            source = self.query_one("#finding-source", Source)
-            source.show(event.note.text, finding.line, finding.column, plain(finding.message))
-
-    def on_note_not_read(self, event: NoteNotRead) -> None:
-        """Say why its text cannot be shown."""
-        event.stop()
-        if self._finding is not None and self._finding.path == event.path:
-            self.query_one("#finding-source", Source).show(f"✖ {event.message}", None, None, "")
+        self.query_one(FindingView).show(found)
 
     # --- a person
 
@@ -190,9 +138,9 @@ class DiagnosticsPane(NotePane):
         if self._finding is None:
             self._fold_group(event.key or "")
             return
-        self._mend(self._finding)
+        self._fix(self._finding)
 
-    def _mend(self, finding: Finding) -> None:
+    def _fix(self, finding: Finding) -> None:
         """Do the first fix."""
         action = fixes_for(finding.code)[0].action
         if action == "write_active" and not self.is_read_only:
@@ -201,7 +149,7 @@ class DiagnosticsPane(NotePane):
             getattr(self, f"action_{action}")()
 
     def _fold_group(self, key: str) -> None:
-        self.triage = self.triage.folding(key)
+        self._findings = self._findings.folding(key)
         self._fill()
 
     def action_fold(self) -> None:
@@ -218,7 +166,7 @@ class DiagnosticsPane(NotePane):
         if found is None:
             return
         key = Group.key_of(found.code)
-        if (key in self.triage.folded) != is_folded:
+        if (key in self._findings.folded) != is_folded:
             self._fold_group(key)
             table.go_to(key)
 
@@ -229,7 +177,7 @@ class DiagnosticsPane(NotePane):
     @on(Input.Changed)
     def _filter_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.triage = self.triage.narrowed(text=event.value)
+        self._findings = self._findings.narrowed(text=event.value)
         self._fill()
 
     @on(FilterBar.Left)
@@ -240,20 +188,20 @@ class DiagnosticsPane(NotePane):
     def action_severity(self) -> None:
         """Show the next severity only, or all again."""
         wanted = ["", *SEVERITIES]
-        severity = wanted[(wanted.index(self.triage.severity) + 1) % len(wanted)]
-        self.triage = self.triage.narrowed(severity=severity)
+        severity = wanted[(wanted.index(self._findings.severity) + 1) % len(wanted)]
+        self._findings = self._findings.narrowed(severity=severity)
         self._fill()
 
     def action_folder(self) -> None:
         """Choose a folder."""
-        counts = self.triage.folder_counts()
-        choices = [Choice("", "every folder", len(self.triage.findings))]
+        counts = self._findings.folder_counts()
+        choices = [Choice("", "every folder", len(self._findings.found))]
         choices += [Choice(folder, folder + "/", number) for folder, number in sorted(counts.items())]
         self.app.push_screen(ChooseDialog("Diagnostics in which folder?", choices), self._folder_chosen)
 
     def _folder_chosen(self, folder: str | None) -> None:
         if folder is not None:
-            self.triage = self.triage.narrowed(folder=folder)
+            self._findings = self._findings.narrowed(folder=folder)
             self._fill()
 
     def action_mark_all(self) -> None:
@@ -280,36 +228,6 @@ class DiagnosticsPane(NotePane):
             table.clear_marks()
             return
         self.query_one("#findings-filter", FilterBar).clear()
-        self.triage = self.triage.narrowed(text="", severity="", folder="")
+        self._findings = self._findings.narrowed(text="", severity="", folder="")
         self._fill()
         self.enter()
-
-
-def _group_facts(group: Group) -> Content:
-    keys = "enter folds and unfolds; A marks all of them, then the keys below act on every marked note"
-    head = Content.assemble((title(group.code), "bold"), f"  {count(group.count)}")
-    return lines([head, Content.styled(keys, MUTED)])
-
-
-def _finding_facts(finding: Finding) -> Content:
-    mark = sign(SEVERITIES, finding.severity)
-    place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
-    place += f":{finding.column}" if finding.line and finding.column else ""
-    shown = [
-        Content.assemble(
-            (mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)
-        ),
-        Content.styled(place, MUTED),
-        Content(plain(finding.message)),
-    ]
-    return lines(shown)
-
-
-def _fix_keys(finding: Finding) -> Content:
-    keys = [_fix(fix, is_first=not at) for at, fix in enumerate(fixes_for(finding.code))]
-    return Content("   ").join(keys)
-
-
-def _fix(fix: Fix, *, is_first: bool) -> Content:
-    keys = f"{fix.key} ⏎".strip() if is_first else fix.key
-    return Content.assemble((keys, "bold $text-accent"), f"\u00a0{fix.label.replace(' ', chr(0xA0))}")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Input, Static, TextArea
+from textual.widgets import Static, TextArea
 
 from tui.asking import ask, error_text
 from tui.dialogs.hint_lines import HintLinesDialog
@@ -22,17 +21,13 @@ from tui.models.explanation import explain
 from tui.models.preview import Preview, Settings, question_for
 from tui.models.shelf import Mark, told_apart
 from tui.panes.pane import NotePane
-from tui.widgets.boxes import LineInput, TextBox
+from tui.panes.recall_dials import RecallDials
+from tui.widgets.boxes import TextBox
 from tui.widgets.columns import Cells, Column, apart
-from tui.widgets.dial import Dial
 from tui.widgets.rows import Rows
 from vaultmem.views import NoteView
 
 SCORE_CELLS = 12
-THRESHOLDS = tuple(f"{step / 100:.2f}" for step in range(101))
-LIMITS = tuple(str(limit) for limit in range(1, 21))
-USER_LIMIT, ASSISTANT_LIMIT = 3, 2
-"""How many hints a user message and an assistant turn get by default."""
 
 
 class PromptBox(TextBox):
@@ -62,7 +57,7 @@ class RecallPane(NotePane):
         super().__init__(id=id)
         self._settings = settings
         self._stopwatch = stopwatch
-        self._answer: Preview | None = None
+        self._preview: Preview | None = None
         self._wants_best = False
         """The prompt changed, and no row was chosen by hand since: its answer is shown from the best one on."""
         self._shown: list[int] = []
@@ -80,14 +75,7 @@ class RecallPane(NotePane):
                     tab_behavior="focus",
                     placeholder="Type or paste a prompt: what would the agent be reminded of?",
                 )
-                with Horizontal(id="dials"):
-                    yield Dial("threshold", THRESHOLDS, f"{self._settings.min_score:.2f}", id="threshold")
-                    yield Dial("limit", LIMITS, str(self._settings.limit), id="limit")
-                    yield Dial("turn", ("user", "assistant"), "user", id="turn", wraps=True)
-                with Horizontal(id="more-dials"):
-                    yield Dial("show", ("all", "hints"), "all", id="show", wraps=True)
-                    yield Static("project", classes="dial-label", markup=False)
-                    yield LineInput(placeholder="any", compact=True, id="project")
+                yield RecallDials(self._settings)
                 yield Static("", id="recall-status")
                 yield Rows(
                     [
@@ -128,7 +116,7 @@ class RecallPane(NotePane):
         if not prompt.strip():
             self._show(None)
             return
-        settings = self._settings_now()
+        settings = self.query_one(RecallDials).applied_to(self._settings)
         started, stopwatch = self._stopwatch(), self._stopwatch
         self._is_stale = False
         self._is_asking = ask(
@@ -147,17 +135,6 @@ class RecallPane(NotePane):
         )
         if not self._is_asking:
             self._show_status("the engine is starting")
-
-    def _settings_now(self) -> Settings:
-        is_assistant = self.query_one("#turn", Dial).value == "assistant"
-        return replace(
-            self._settings,
-            min_score=float(self.query_one("#threshold", Dial).value),
-            limit=int(self.query_one("#limit", Dial).value),
-            project=self.query_one("#project", Input).value.strip(),
-            is_assistant=is_assistant,
-            suppressed=frozenset(self._settings.given if is_assistant else ()),
-        )
 
     def on_recalled(self, event: Recalled) -> None:
         """Show the answer; when the prompt is another one by now, ask again at once."""
@@ -181,9 +158,10 @@ class RecallPane(NotePane):
 
     # --- showing
 
-    def _show(self, answer: Preview | None) -> None:
-        self._answer = answer
-        self._show_status(answer.told if answer else "", "$text-warning" if answer and answer.trouble else "")
+    def _show(self, preview: Preview | None) -> None:
+        self._preview = preview
+        style = "$text-warning" if preview and preview.trouble else ""
+        self._show_status(preview.told if preview else "", style)
         self._fill()
 
     def _show_status(self, text: str, style: str = "") -> None:
@@ -193,62 +171,37 @@ class RecallPane(NotePane):
         )
 
     def _fill(self) -> None:
-        answer, table = self._answer, self.query_one("#candidates", Rows)
-        if answer is None:
+        preview, table = self._preview, self.query_one("#candidates", Rows)
+        if preview is None:
             self._shown = []
             table.empty = "type a prompt above"
             table.fill([], lambda index: ())
             self._explain()
             return
-        only_hints = self.query_one("#show", Dial).value == "hints"
-        everything = range(len(answer.candidates))
-        self._shown = [at for at in everything if not only_hints or answer.candidates[at].verdict == "hinted"]
-        shown = self._shown
+        shown = self._shown = preview.shown(hints_alone=self.query_one(RecallDials).shows_hints_alone)
         table.empty = (
-            "no hint; h shows what was considered" if answer.candidates else "nothing is near this prompt"
+            "no hint; h shows what was considered" if preview.candidates else "nothing is near this prompt"
         )
-        keys = [answer.candidates[at].path for at in shown]
-        marks = told_apart((each.path, each.name, each.id) for at in shown if (each := answer.candidates[at]))
+        candidates = [preview.candidates[at] for at in shown]
+        keys = [each.path for each in candidates]
+        marks = told_apart((each.path, each.name, each.id) for each in candidates)
         table.fill(
             keys,
-            lambda index: self._cells(answer, shown[index], marks.get(keys[index])),
-            key=self._best(answer) if self._wants_best else None,
+            lambda index: _cells(preview, shown[index], marks.get(keys[index])),
+            key=preview.best(shown) if self._wants_best else None,
             is_from_top=self._wants_best,
         )
         self._explain()
 
-    def _best(self, answer: Preview) -> str | None:
-        """The first hint; where nothing takes part, the nearest candidate."""
-        ranked = (at for at in self._shown if answer.ranks.get(at) == 1)
-        at = next(ranked, self._shown[0] if self._shown else None)
-        return None if at is None else answer.candidates[at].path
-
-    def _cells(self, answer: Preview, at: int, mark: Mark | None) -> Cells:
-        candidate = answer.candidates[at]
-        verdict = sign(VERDICTS, candidate.verdict)
-        is_in = candidate.verdict == "hinted"
-        rank = answer.ranks.get(at, 0)
-        return (
-            str(rank) if rank else "–",
-            score_bar(candidate.score, answer.settings.min_score, SCORE_CELLS, verdict.style),
-            f"{candidate.score:.2f}",
-            Content.styled(str(verdict), verdict.style),
-            apart(Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""), mark),
-            Content.styled(plain(candidate.id), MUTED),
-        )
-
-    def _candidate_at_cursor(self) -> int | None:
-        table = self.query_one("#candidates", Rows)
-        return self._shown[table.index] if self._answer and table.index < len(self._shown) else None
-
     def _explain(self) -> None:
-        at, answer = self._candidate_at_cursor(), self._answer
-        shown = self.query_one("#explained", Static)
-        if at is None or answer is None:
-            shown.update(_introduction())
+        index, preview = self.query_one("#candidates", Rows).index, self._preview
+        explained = self.query_one("#explained", Static)
+        if preview is None or index >= len(self._shown):
+            explained.update(_introduction())
             return
+        at = self._shown[index]
         width = max(20, self.query_one("#explanation").size.width - 4)
-        shown.update(explain(answer.candidates[at], question_for(answer, at), width))
+        explained.update(explain(preview.candidates[at], question_for(preview, at), width))
 
     @on(events.Resize)
     def _resized(self) -> None:
@@ -276,37 +229,24 @@ class RecallPane(NotePane):
         self._wants_best = True
         self.ask_again()
 
-    @on(Input.Changed, "#project")
-    def _project_typed(self, event: Input.Changed) -> None:
+    @on(RecallDials.Turned)
+    def _turned(self, event: RecallDials.Turned) -> None:
         event.stop()
         self.ask_again()
 
-    @on(Input.Submitted, "#project")
-    def _project_entered(self, event: Input.Submitted) -> None:
+    @on(RecallDials.Narrowed)
+    def _narrowed(self, event: RecallDials.Narrowed) -> None:
+        event.stop()
+        self._fill()
+
+    @on(RecallDials.Left)
+    def _left(self, event: RecallDials.Left) -> None:
         event.stop()
         self.action_back()
 
-    @on(Dial.Turned)
-    def _turned(self, event: Dial.Turned) -> None:
-        event.stop()
-        if event.dial.id == "show":
-            self._fill()
-            return
-        if event.dial.id == "turn":
-            self._set_usual_limit(event.dial.value)
-        self.ask_again()
-
-    def _set_usual_limit(self, turn: str) -> None:
-        """An assistant turn gets fewer hints; a limit that a person set stays."""
-        limit = self.query_one("#limit", Dial)
-        before, now = (USER_LIMIT, ASSISTANT_LIMIT) if turn == "assistant" else (ASSISTANT_LIMIT, USER_LIMIT)
-        if limit.value == str(before):
-            with self.prevent(Dial.Turned):
-                limit.set_value(str(now))
-
     def action_turn(self, dial: str, steps: int) -> None:
         """Turn one of the settings."""
-        self.query_one(f"#{dial}", Dial).action_turn(steps)
+        self.query_one(RecallDials).turn(dial, steps)
 
     def action_prompt(self) -> None:
         """Type the prompt."""
@@ -314,7 +254,7 @@ class RecallPane(NotePane):
 
     def action_project(self) -> None:
         """Type a project."""
-        self.screen.set_focus(self.query_one("#project", Input))
+        self.query_one(RecallDials).type_project()
 
     @on(Rows.Chosen, "#candidates")
     def _row_chosen(self, event: Rows.Chosen) -> None:
@@ -323,8 +263,23 @@ class RecallPane(NotePane):
 
     def action_hint_lines(self) -> None:
         """Show what exactly the agent would be given."""
-        block = self._answer.block() if self._answer else ""
+        block = self._preview.block() if self._preview else ""
         self.app.push_screen(HintLinesDialog(block))
+
+
+def _cells(preview: Preview, at: int, mark: Mark | None) -> Cells:
+    candidate = preview.candidates[at]
+    verdict = sign(VERDICTS, candidate.verdict)
+    is_in = candidate.verdict == "hinted"
+    rank = preview.ranks.get(at, 0)
+    return (
+        str(rank) if rank else "–",
+        score_bar(candidate.score, preview.settings.min_score, SCORE_CELLS, verdict.style),
+        f"{candidate.score:.2f}",
+        Content.styled(str(verdict), verdict.style),
+        apart(Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""), mark),
+        Content.styled(plain(candidate.id), MUTED),
+    )
 
 
 def _introduction() -> Content:
