@@ -22,13 +22,11 @@ from tui.messages import (
 )
 from tui.models.shelf import Shelf
 from vaultmem.notes.metadata import Status
+from vaultmem.notes.problems import is_editable
 from vaultmem.views import NoteView
 
 WRITING = frozenset({"edit_tags", "describe", "deprecate", "activate", "adopt", "trash"})
 """Actions that change notes: not there in read-only mode."""
-
-UNEDITABLE = frozenset({"bad_yaml", "duplicate_key", "merge_conflict", "bad_encoding", "unreadable"})
-"""What has to be mended in an editor before anything else can be edited."""
 
 READ_DELAY_S = 0.06
 """The cursor rests this long on a row before its note is read."""
@@ -106,7 +104,7 @@ class NotePane(Pane):
         notes = self.chosen()
         if not notes:
             return False
-        if action in WRITING - {"trash"} and all(UNEDITABLE.intersection(note.diagnostics) for note in notes):
+        if action in WRITING - {"trash"} and not any(is_editable(note.diagnostics) for note in notes):
             return False
         if action == "adopt":
             return all(note.id is None or note.in_conflict for note in notes)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 
 from vaultmem.editing import edits
-from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.errors import UsageError
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
@@ -22,16 +22,10 @@ def edited(path: str, before: bytes, change: Change) -> Edited:
     """What `change` makes of the note.
 
     Raises:
-        EditRefusedError: the result cannot be proven to change only what was asked for.
+        EditRefusedError: the note may not be edited, or the result cannot be proven to change only what was asked for.
     """
     note = parse_note(path, before)
-    if not note.is_known or any(problem.code in edits.UNEDITABLE for problem in note.problems):
-        wrong = note.problems[0]
-        where = f", line {wrong.line}" if wrong.line else ""
-        raise EditRefusedError(
-            f"{path} cannot be edited: {wrong.code.value}{where}: {wrong.detail}",
-            advice="Mend the note in an editor first.",
-        )
+    edits.demand_editable(note, path)
     after = change(note, before)
     result = parse_note(path, after)
     return Edited(

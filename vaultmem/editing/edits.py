@@ -21,14 +21,13 @@ from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import BOM, NOT_ON_LINE_1, BlockError, find_block, read_tree, second_block_line
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
-from vaultmem.notes.problems import Code
+from vaultmem.notes.problems import obstacle
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve
 
 Value: TypeAlias = str | Sequence[str]
 
 _TIMES = ("created_at", "updated_at")
-UNEDITABLE = frozenset({Code.BAD_YAML, Code.DUPLICATE_KEY, Code.MERGE_CONFLICT, Code.BAD_ENCODING})
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -160,14 +159,19 @@ def _blank_lines_above(text: str) -> str:
     return found.group() if found else ""
 
 
+def demand_editable(note: Note, called: str) -> None:
+    """Refuse a note that may not be edited. Raises EditRefusedError."""
+    if problem := obstacle(note.problems):
+        where = f", line {problem.line}" if problem.line else ""
+        raise EditRefusedError(
+            f"{called} cannot be edited: {problem.code.value}{where}: {problem.detail}",
+            advice="Mend the note in an editor first.",
+        )
+
+
 def _editable(data: bytes) -> Note:
-    """Read a note that is to be edited. Raises EditRefusedError for one that cannot be read for sure."""
     note = parse_note("note.md", data)
-    for problem in note.problems:
-        if problem.code in UNEDITABLE:
-            where = f", line {problem.line}" if problem.line else ""
-            reason = f"the note cannot be edited ({problem.code}{where}): {problem.detail}"
-            raise EditRefusedError(reason, advice="Mend the file in an editor first.")
+    demand_editable(note, "the note")
     return note
 
 

@@ -1,7 +1,8 @@
-"""What can be wrong with a note: the codes of CONTRACT.md, and a problem as a value."""
+"""What can be wrong with a note: a code for each cause, and one problem as a value."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,3 +41,26 @@ class Problem:
     detail: str = ""
     line: int | None = None
     column: int | None = None
+
+
+_IN_THE_WAY = frozenset(
+    {
+        Code.BAD_YAML,
+        Code.DUPLICATE_KEY,
+        Code.MERGE_CONFLICT,
+        Code.BAD_ENCODING,
+        Code.UNREADABLE,
+        Code.CLOUD_PLACEHOLDER,
+    }
+)
+"""While its metadata cannot be read for sure, a note is not edited by us: it is mended in an editor first."""
+
+
+def is_editable(codes: Iterable[Code]) -> bool:
+    """Whether a note with these problems may be edited."""
+    return _IN_THE_WAY.isdisjoint(codes)
+
+
+def obstacle(problems: Iterable[Problem]) -> Problem | None:
+    """The problem for which a note may not be edited, or None."""
+    return next((problem for problem in problems if not is_editable((problem.code,))), None)
