@@ -8,6 +8,7 @@ from pathlib import Path
 
 from vaultmem.config import ROOT_NAME, Config, config_path, default_root
 from vaultmem.errors import RefusedError, UsageError
+from vaultmem.files import atomic
 from vaultmem.install.obsidian import known_vaults
 
 
@@ -79,7 +80,5 @@ def _write_root(file: Path, root: Path) -> bool:
     if "".join(lines) == old:
         return False
     file.parent.mkdir(parents=True, exist_ok=True)
-    temporary = file.with_name(f".{file.name}.new")
-    temporary.write_text("".join(lines), encoding="utf-8")
-    temporary.replace(file)
+    atomic.write(file.resolve(), "".join(lines).encode())  # it may be a link into somebody's dotfiles
     return True

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.files import atomic
 from vaultmem.install.invocation import command_words, is_own_command, split_command
 from vaultmem.install.json_edits import added, removed
 
@@ -135,15 +136,12 @@ def apply(edit: FileEdit, *, back_up: bool) -> str:
 
     Raises EditRefusedError.
     """
-    from vaultmem.files import atomic
-
     assert edit.after is not None
     data = edit.after.encode()
     try:
         if edit.before is None:
             edit.path.parent.mkdir(parents=True, exist_ok=True)
-            is_written = atomic.create(edit.path, data)
-            edit.path.chmod(0o600)
+            is_written = atomic.create(edit.path, data, mode=0o600)
         else:
             before = edit.before.encode()
             if back_up:
@@ -166,8 +164,7 @@ def _back_up(path: Path, before: bytes) -> None:
     backup = _backup_of(path)
     if b"vaultmem" in before and backup.exists():
         return
-    backup.write_bytes(before)
-    backup.chmod(0o600)
+    atomic.write(backup, before, mode=0o600)
 
 
 def _backup_of(path: Path) -> Path:

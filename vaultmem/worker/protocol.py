@@ -10,7 +10,6 @@ the address file. Hooks import this module on every prompt: standard library onl
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
@@ -168,14 +167,10 @@ def read_copies(data: list[Json]) -> tuple[NoteCopy, ...]:
 
 def write_address(folder: str, address: Address) -> None:
     """Tell clients where the worker listens; readable by the user alone. Raises OSError."""
+    from vaultmem.files import atomic  # clients, and so hooks, never write it
+
     target = Path(folder, address_name(address.root))
-    temporary = target.with_name(f".{target.name}.{address.pid}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, encode(plain(address)))
-    finally:
-        os.close(descriptor)
-    temporary.replace(target)
+    atomic.write(target, encode(plain(address)), mode=0o600, is_durable=False)
 
 
 def read_address(root: str) -> Address | None:
