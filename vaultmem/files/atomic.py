@@ -19,7 +19,7 @@ _NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.
 
 
 def is_temporary(name: str) -> bool:
-    """Tell whether a file name is one of those written here on the way to a replace."""
+    """Whether a file name is one of those written here on the way to a replace."""
     return name.startswith(_PREFIX) and name.endswith(_SUFFIX)
 
 
@@ -40,9 +40,27 @@ def replace(target: Path, data: bytes, *, only_if: Callable[[], bool]) -> os.sta
         return os.fstat(descriptor)
 
 
-def create(target: Path, data: bytes) -> bool:
-    """Write a new file whole; False when the name is taken. Raises OSError."""
-    with _temporary(target.parent, 0o666) as (descriptor, temporary):
+def write(target: Path, data: bytes, *, mode: int | None = None, is_durable: bool = True) -> None:
+    """Put these bytes at `target`, whatever lies there. Raises OSError.
+
+    The file gets `mode`; without one it keeps the mode that it has, and a new one is as the umask says. What can be
+    made again any time need not be durable: a power cut may then leave it empty.
+    """
+    with _temporary(target.parent, 0o666 if mode is None else mode) as (descriptor, temporary):
+        _write(descriptor, data)
+        if mode is None:
+            with contextlib.suppress(FileNotFoundError):
+                _take_after(descriptor, target)
+        if is_durable:
+            os.fsync(descriptor)
+        temporary.replace(target)
+        if is_durable:
+            sync_folder(target.parent)
+
+
+def create(target: Path, data: bytes, *, mode: int = 0o666) -> bool:
+    """Write a new file whole, with `mode` less the umask; False when the name is taken. Raises OSError."""
+    with _temporary(target.parent, mode) as (descriptor, temporary):
         _write(descriptor, data)
         os.fsync(descriptor)
         if not _claim(temporary, target):

@@ -6,7 +6,6 @@ never indexed, searched or hinted. Stable facts belong here; events belong into 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,13 +113,10 @@ def _read(name: str, path: Path, measure: Callable[[str], int]) -> Profile:
 
 
 def _create(path: Path, data: bytes) -> None:
+    from vaultmem.files import atomic  # seldom wanted
+
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return  # another session made it this instant
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(data)
+    atomic.create(path, data, mode=0o600)  # where another session made it this instant, that one stands
 
 
 def _cut(text: str, measure: Callable[[str], int]) -> str:

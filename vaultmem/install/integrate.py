@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from vaultmem.clients import GENERIC, Client
 from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.files import atomic
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
@@ -130,15 +131,12 @@ def apply(edit: FileEdit, *, back_up: bool) -> str:
 
     Raises EditRefusedError.
     """
-    from vaultmem.files import atomic
-
     assert edit.after is not None
     data = edit.after.encode()
     try:
         if edit.before is None:
             edit.path.parent.mkdir(parents=True, exist_ok=True)
-            is_written = atomic.create(edit.path, data)
-            edit.path.chmod(0o600)
+            is_written = atomic.create(edit.path, data, mode=0o600)
         else:
             before = edit.before.encode()
             if back_up:
@@ -161,8 +159,7 @@ def _back_up(path: Path, before: bytes) -> None:
     backup = _backup_of(path)
     if b"vaultmem" in before and backup.exists():
         return
-    backup.write_bytes(before)
-    backup.chmod(0o600)
+    atomic.write(backup, before, mode=0o600)
 
 
 def _backup_of(path: Path) -> Path:

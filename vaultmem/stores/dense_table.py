@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from vaultmem.errors import StoreError
+from vaultmem.files import atomic
 from vaultmem.stores.dense_rows import schema
 from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, is_vacant
 
@@ -123,10 +124,8 @@ class DenseTable:
             raise StoreError(f"the dense store {self._folder} has lost its table", advice=REBUILD_ADVICE)
 
     def _write_stamp(self, *, has_table: bool) -> None:
-        path = self._folder / _STAMP_FILE
-        written = path.with_suffix(".new")
-        written.write_text(json.dumps(_stamp(self._dimension, has_table)), encoding="utf-8")
-        written.replace(path)
+        stamp = json.dumps(_stamp(self._dimension, has_table)).encode()
+        atomic.write(self._folder / _STAMP_FILE, stamp, is_durable=False)
 
     def _manifests(self) -> list[Path]:
         return list(self._manifest_folder.glob("*.manifest"))

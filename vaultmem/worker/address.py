@@ -1,4 +1,4 @@
-# ruff: noqa: PTH105, PTH108, PTH112, PTH118, PTH123
+# ruff: noqa: PTH108, PTH112, PTH118, PTH123
 """Where a worker's socket and address lie: a folder of this user alone, named by nothing that needs computing.
 
 The address is looked for by the memory root's checksum and believed only when it names that root. Imported on
@@ -95,15 +95,13 @@ def _is_path(value: object) -> bool:
 
 def write_address(folder: str, address: Address) -> None:
     """Tell clients where the worker listens; readable by the user alone. Raises OSError."""
-    target = os.path.join(folder, address_name(address.root))
-    temporary = os.path.join(folder, f".{address_name(address.root)}.{address.pid}")
+    from pathlib import Path  # only the worker writes: hooks do without
+
+    from vaultmem.files import atomic
+
     line = json.dumps({"v": PROTOCOL, **address._asdict()}, separators=(",", ":")) + "\n"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(descriptor, line.encode())
-    finally:
-        os.close(descriptor)
-    os.replace(temporary, target)
+    target = Path(folder, address_name(address.root))
+    atomic.write(target, line.encode(), mode=0o600, is_durable=False)
 
 
 def remove_address(folder: str, root: str, pid: int) -> None:
