@@ -108,11 +108,12 @@ def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Emb
     """What recall reads: the signals that exist for this model now."""
     check = hint_check(caches.catalog, vault, overlay)
     memories = OverlaidMemories(caches.catalog, overlay)
-    from vaultmem.sync import dense as filling  # what it takes to embed is no business of those who only read
+    # Late: what it takes to embed is no business of those who only read.
+    from vaultmem.sync.dense import dense_rules, kept_calibration
 
-    if embedder is None or caches.made_with(StoreName.DENSE) != filling.dense_rules(embedder):
+    if embedder is None or caches.made_with(StoreName.DENSE) != dense_rules(embedder):
         return Sources(memories, caches.lexical, check_hint=check)
-    calibration = filling.kept_calibration(caches, embedder)
+    calibration = kept_calibration(caches, embedder)
     meaning = Meaning(caches.dense, embedder.queries, calibration) if caches.dense and calibration else None
     return Sources(memories, caches.lexical, meaning, check)
 

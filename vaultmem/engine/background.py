@@ -260,6 +260,7 @@ class Background:
     # --- telling
 
     def _tell_on_record(self, event: WatcherChanged | LockChanged | EngineFailed | EngineRecovered) -> None:
+        """Tell an event that happened outside of a sync, and record it where this process writes the caches."""
         try:
             if self._access.is_writer:
                 with self._access.writer() as caches:

@@ -20,8 +20,8 @@ from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import NoteRow
-from vaultmem.sync import dense as filling
 from vaultmem.sync import integrity
+from vaultmem.sync.dense import dense_rules, forget_damaged_calibration, kept_calibration
 from vaultmem.views import Check, DoctorReport
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _set_wrong_aside(parts: Parts, caches: Caches) -> None:
     if dense is not None and dense.count() and not dense.probe():
         caches.condemn(StoreName.DENSE)
     if parts.embedder is not None:
-        filling.forget_damaged_calibration(caches, parts.embedder)
+        forget_damaged_calibration(caches, parts.embedder)
 
 
 def examine(parts: Parts, asked: Asked) -> DoctorReport:
@@ -244,9 +244,9 @@ def _model(parts: Parts, caches: Caches) -> Check:
 def _calibration(parts: Parts, caches: Caches) -> Check | None:
     if parts.embedder is None or not caches.generation(StoreName.DENSE):
         return None
-    if caches.made_with(StoreName.DENSE) != filling.dense_rules(parts.embedder):
+    if caches.made_with(StoreName.DENSE) != dense_rules(parts.embedder):
         return Check("calibration", False, "belongs to another model: run `vaultmem sync`")
-    ok = filling.kept_calibration(caches, parts.embedder) is not None
+    ok = kept_calibration(caches, parts.embedder) is not None
     return Check("calibration", ok, "belongs to the model" if ok else "cannot be read")
 
 

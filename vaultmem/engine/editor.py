@@ -1,6 +1,6 @@
 """Changes notes for a person or an agent: finds the note, proves the change, writes it, lets the caches follow.
 
-What a change means is in `authoring`, how it is proven in `edits`; the file is replaced by `vault`, and only while it
+What a change means is in `changes`, how it is proven in `edits`; the file is replaced by `vault`, and only while it
 still holds the bytes that were read.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
-from vaultmem.editing import changes as authoring
-from vaultmem.editing import edits
+from vaultmem.editing import changes, edits
 from vaultmem.editing.changes import Change
 from vaultmem.engine.opened import opened
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
@@ -52,7 +51,7 @@ class Editor:
         Raises NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError, UsageError.
         """
         before, target = self._target(note_id, path)
-        edited = authoring.edited(target, before, change)
+        edited = changes.edited(target, before, change)
         if edited.changed and not dry_run:
             self._write(target, edited.before, edited.after, what)
         return edited
@@ -112,10 +111,10 @@ class Editor:
             raise UsageError(f"{old if not source else new!r} is no tag")
         done = []
         for row in rows:
-            tags = authoring.renamed_tags(row.tags, source, target)
+            tags = changes.renamed_tags(row.tags, source, target)
             if tags != row.tags:
                 with contextlib.suppress(RefusedError):
-                    change = authoring.tags_change((), (), tags)
+                    change = changes.tags_change((), (), tags)
                     done.append(self.edit(None, row.path, change, "tags", dry_run=dry_run))
         return tuple(done)
 
@@ -148,7 +147,7 @@ class Editor:
         """
         if note_id is None:
             return self._save_new(fields, body, similar, dry_run)
-        change = authoring.update_change(fields, body)
+        change = changes.update_change(fields, body)
         edited = self.edit(note_id, None, change, "save", dry_run=dry_run)
         memory = opened(parse_note(edited.path, edited.after), edited.after)
         return Saved(memory, False, edited.diff, similar(memory))
@@ -161,7 +160,7 @@ class Editor:
         dry_run: bool,
     ) -> Saved:
         now = utc_now()
-        whole, text = authoring.new_memory(fields, body, self._fresh_id, now)
+        whole, text = changes.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)
         path = note_path(str(whole["name"]), now)
         found = similar(opened(parse_note(path, data), data))

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 from vaultmem.config import Config
-from vaultmem.editing import changes as authoring
+from vaultmem.editing import changes
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
@@ -326,21 +326,21 @@ class Engine:
         dry_run: bool = False,
     ) -> Edited:
         """Change the tags entry of one note and nothing else; `path` chooses among notes with one id."""
-        change = authoring.tags_change(add, remove, set)
+        change = changes.tags_change(add, remove, set)
         return self._editor.edit(id, path, change, "tags", dry_run=dry_run)
 
     def edit_description(
         self, id: str | None, text: str, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
         """Change the description entry and nothing else."""
-        change = authoring.description_change(text)
+        change = changes.description_change(text)
         return self._editor.edit(id, path, change, "description", dry_run=dry_run)
 
     def set_status(
         self, id: str | None, status: Status, *, path: str | None = None, dry_run: bool = False
     ) -> Edited:
         """Change the status entry and nothing else."""
-        change = authoring.status_change(status)
+        change = changes.status_change(status)
         return self._editor.edit(id, path, change, "status", dry_run=dry_run)
 
     def adopt(self, path: str, *, dry_run: bool = False) -> Edited:
@@ -362,7 +362,7 @@ class Engine:
 
     def suggest_description(self, path: str) -> str:
         """The first sentence of a note's body, as a proposal; empty when there is none."""
-        return authoring.suggested_description(self.parts.vault.read_note(path)[0])
+        return changes.suggested_description(self.parts.vault.read_note(path)[0])
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
         """Move a note to the `.trash` of its Obsidian vault."""
@@ -383,7 +383,7 @@ class Engine:
         dry_run: bool = False,
     ) -> Saved:
         """Write a new memory, or with `id` change the given fields of one; what is not given stays."""
-        fields = authoring.checked_fields(name, description, tags)
+        fields = changes.checked_fields(name, description, tags)
         return self._editor.save(id, fields, body, similar=self._similar, dry_run=dry_run)
 
     def _similar(self, memory: OpenedMemory) -> tuple[str, ...]:

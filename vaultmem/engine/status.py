@@ -13,8 +13,8 @@ from vaultmem.engine import answers
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import WatcherMode
 from vaultmem.stores.caches import CATALOG_FILE, Caches, StoreName
-from vaultmem.sync import dense as filling
 from vaultmem.sync import integrity
+from vaultmem.sync.dense import dense_rules
 from vaultmem.views import DenseStatus, EngineStatus, LexicalStatus, WriterStatus
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _dense_status(parts: Parts, caches: Caches, broken: list[StoreName], pending
     chosen, note = parts.chosen, ""
     if parts.embedder is None:
         note, pending = f"{chosen.reason}; recall uses words alone", 0
-    elif caches.made_with(StoreName.DENSE) != filling.dense_rules(parts.embedder):
+    elif caches.made_with(StoreName.DENSE) != dense_rules(parts.embedder):
         note = "the vectors belong to another model or none yet; recall uses words alone until they are filled in"
     return DenseStatus(
         engine=chosen.engine,

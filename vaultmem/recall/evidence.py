@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 
-class Memories(Protocol):
+class NoteRows(Protocol):
     """The catalog, as recall sees it."""
 
     def rows_by_key(self, keys: Collection[int]) -> Mapping[int, NoteRow]: ...
@@ -64,7 +64,7 @@ class Meaning:
 class Sources:
     """What recall reads; without `lexical` it goes by meaning alone, without `meaning` by words."""
 
-    memories: Memories
+    memories: NoteRows
     lexical: Lexical | None
     meaning: Meaning | None = None
     check_hint: Callable[[NoteRow], NoteRow | None] = lambda row: row
@@ -109,7 +109,7 @@ class Evidence:
         places = [passage.at for passage in passages]
         return dict(zip(places, self.embedded.rows(places), strict=True)) if self.embedded else {}
 
-    def share(self, hit: LexicalHit, window: int) -> float:
+    def bm25_share(self, hit: LexicalHit, window: int) -> float:
         """The BM25 of a document for a window, as a share of what is attainable, 0..1."""
         best = self.attainable[window]
         if not best:

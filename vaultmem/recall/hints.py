@@ -25,7 +25,7 @@ BAR_SHOWN_AS = "¦"
 
 
 class HintLike(Protocol):
-    """What a hint line needs to know; `vaultmem.recall.rank.Hint` is one."""
+    """What a hint line needs to know; `vaultmem.recall.answer.Hint` is one."""
 
     @property
     def id(self) -> str: ...

@@ -145,7 +145,7 @@ def _weigh_window(key: int, window: int, prompt: Prompt, evidence: Evidence) -> 
         dense = scoring.calibrated_dense(max(dense_metadata or 0.0, dense_body or 0.0), threshold)
         dense = dense if hit is not None else scoring.dense_alone(dense)
     if hit is not None:
-        share = evidence.share(hit, window)
+        share = evidence.bm25_share(hit, window)
         alone = scoring.lexical_threshold(evidence.memories, tries)
         bm25 = scoring.calibrated_lexical(share) if passages else scoring.lexical_alone(share, alone)
     base = scoring.total(dense, bm25)
