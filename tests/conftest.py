@@ -45,6 +45,15 @@ def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
     return Shell(tmp_path, capsys, monkeypatch)
 
 
+@pytest.fixture
+def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where workers put their sockets: no other's, and with a path that is short enough for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="vaultmem-", dir="/tmp"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 @pytest.fixture(scope="session")
 def make_world() -> Iterator[Callable[[], World]]:
     """Worlds for tests that need more than one, such as Hypothesis's examples."""
