@@ -1,4 +1,4 @@
-"""What every room shares: a memory root to play with, how workers share the tests, who may accept pictures."""
+"""What every room shares: a memory root, a user's machine, how workers share tests, who may accept pictures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.shell import Shell
 from tests.worlds import World
 
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
@@ -37,6 +38,20 @@ def pinned_version(name: str) -> str:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     return World(tmp_path)
+
+
+@pytest.fixture
+def shell(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Shell:
+    return Shell(tmp_path, capsys, monkeypatch)
+
+
+@pytest.fixture
+def runtime_dir(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where workers put their sockets: no other's, and with a path that is short enough for a socket."""
+    folder = Path(tempfile.mkdtemp(prefix="vaultmem-", dir="/tmp"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -12,11 +12,16 @@ from pathlib import Path
 
 import pytest
 
+import vaultmem
+from vaultmem import hooks
+from vaultmem import worker as worker_room
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
+from vaultmem.hooks import budget, entry
 from vaultmem.hooks.entry import ask_worker, places_and_client
 from vaultmem.hooks.turns import Turns
 from vaultmem.hooks.usage import SessionLog
+from vaultmem.worker import address
 from vaultmem.worker.server import Worker
 
 NOT_FOR_WORKERS_HOOKS = {"dataclasses", "platformdirs", "tomllib", "argparse", "hashlib", "numpy", "mcp"}
@@ -26,10 +31,7 @@ NOTE = "---\nid: mem_{n}\nname: About {n}\ndescription: What {n} does at night\n
 
 
 @pytest.fixture
-def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
-    runtime = Path(f"/tmp/vmh-{os.getpid()}-{abs(hash(str(tmp_path))) % 10**8}")
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+def config(tmp_path: Path, runtime_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Config:
     for name in [name for name in os.environ if name.startswith(("VAULTMEM", "MARCH_MEMORY"))]:
         monkeypatch.delenv(name)
     root = tmp_path / "root"
@@ -69,12 +71,7 @@ def hook(config: Config, data: bytes, *start: str) -> subprocess.CompletedProces
     )  # fmt: skip
 
 
-PATIENT_HOOK = """
-import sys
-from vaultmem.hooks import budget, entry
-budget.PROCESS_S = 50.0
-sys.exit(entry.run_hook(sys.argv[1:]))
-"""
+PATIENT_HOOK = Path(__file__).parent / "programs" / "patient_hook.py"
 """A hook that a busy machine does not silence."""
 
 
@@ -86,21 +83,14 @@ def test_the_worker_answers_a_process_that_imports_next_to_nothing(config: Confi
     done = hook(config, event())
     assert done.returncode == 0 and b"- mem_falcon | score=" in done.stdout
     ours = {name for name in imported(done) if name.startswith("vaultmem")}
-    assert ours == {
-        "vaultmem",
-        "vaultmem.hooks",
-        "vaultmem.hooks.budget",
-        "vaultmem.hooks.entry",
-        "vaultmem.worker",
-        "vaultmem.worker.address",
-    }
+    assert ours == {module.__name__ for module in (vaultmem, hooks, budget, entry, worker_room, address)}
     assert not imported(done) & NOT_FOR_WORKERS_HOOKS
 
 
 def test_without_a_worker_words_alone_answer_without_a_model(config: Config) -> None:
     with Engine.open(config=config) as engine:
         engine.sync()
-    done = hook(config, event(), "-c", PATIENT_HOOK)
+    done = hook(config, event(), str(PATIENT_HOOK))
     assert done.returncode == 0 and b"- mem_falcon | score=" in done.stdout
     assert "tantivy" in imported(done) and not imported(done) & NOT_FOR_WORDS_ALONE
 
@@ -155,7 +145,7 @@ def test_a_dead_worker_sends_it_the_long_way(config: Config, worker: Worker) -> 
 def test_a_worker_that_is_too_slow_is_silence(
     config: Config, worker: Worker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.hooks.budget.WORKER_S", 0.0001)
+    monkeypatch.setattr(budget, "WORKER_S", 0.0001)
     assert ask_worker("claude-code", places(config), event(), {}) == b""
 
 

@@ -7,10 +7,6 @@ fields as of 2.1.319) and Codex 0.130 (codex-rs/hooks/schema/generated), each wi
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +14,7 @@ from typing import Any
 import pytest
 
 from vaultmem.config import Config
-from vaultmem.errors import ConfigError
 from vaultmem.hooks.events import answer_hook, project_of
-from vaultmem.hooks.failures import LOG_LIMIT_BYTES, log_failure
-from vaultmem.hooks.process import Deadline
 from vaultmem.hooks.usage import SessionLog
 from vaultmem.recall.answer import Clue
 
@@ -167,18 +160,6 @@ def test_a_long_profile_warns_the_person(config: Config) -> None:
     assert len(answer["hookSpecificOutput"]["additionalContext"].encode()) < 10_000
 
 
-def test_the_log_is_kept_short(config: Config) -> None:
-    config.state_dir.mkdir(exist_ok=True)
-    (config.state_dir / "hook.log").write_text("x" * (LOG_LIMIT_BYTES + 1))
-    log_failure(config.state_dir, "claude-code", "Stop", ValueError("y"))
-    assert len(log(config)) == 1 and (config.state_dir / "hook.log.1").exists()
-
-
-def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    log_failure(tmp_path / "file" / "state", "claude-code", "Stop", ValueError("y"))
-
-
 def test_the_project_is_the_repository_of_the_folder(tmp_path: Path) -> None:
     repository = tmp_path / "march-cli"
     inner = repository / "src" / "deep"
@@ -195,84 +176,3 @@ def test_a_worktree_counts_as_its_main_repository(tmp_path: Path) -> None:
     (tmp_path / "sub" / ".git").write_text("gitdir: ../.git/modules/sub\n")
     assert project_of(tmp_path / "feature-x") == "march-cli"
     assert project_of(tmp_path / "sub") == "sub"
-
-
-PROCESS = """
-import os, sys, time
-from vaultmem.hooks import entry, events, failures
-from vaultmem.config import Config
-state = sys.argv[1]
-def run(budget_s=5.0):
-    places = {"--root": state, "--state-dir": state}
-    os.write(1, entry.long_way(CLIENT, places, sys.stdin.buffer.read(), budget_s))
-CLIENT = "claude-code"
-"""
-PROMPT = json.dumps({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"})
-
-
-def process(tmp_path: Path, code: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-c", PROCESS + code, str(tmp_path)]
-    return subprocess.run(words, input=PROMPT, capture_output=True, text=True, timeout=30, check=False)
-
-
-def test_a_hook_that_hangs_ends_in_time_with_nothing_said(tmp_path: Path) -> None:
-    code = "events.answer_event = lambda *a: (print('noise'), time.sleep(20))\nrun(0.3)"
-    done = process(tmp_path, code)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "no answer within" in (tmp_path / "hook.log").read_text()
-
-
-def test_even_a_library_that_holds_every_thread_ends_in_time(tmp_path: Path) -> None:
-    code = """
-import ctypes
-events.answer_event = lambda *a: ctypes.PyDLL(None).sleep(20)  # PyDLL keeps the interpreter's lock
-run(0.3)
-"""
-    started = time.monotonic()
-    done = process(tmp_path, code)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert time.monotonic() - started < 10
-
-
-def test_what_libraries_print_does_not_reach_the_client(tmp_path: Path) -> None:
-    code = """
-def answer(*a):
-    print("noise", flush=True); os.write(1, b"more noise"); os.system("echo child")
-    return {"systemMessage": "said"}
-events.answer_event = answer
-run()
-"""
-    done = process(tmp_path, code)
-    assert (done.returncode, done.stdout) == (0, '{"systemMessage": "said"}\n')
-
-
-def test_settings_that_are_wrong_are_silence(tmp_path: Path) -> None:
-    code = """
-from vaultmem.errors import ConfigError
-def load(**flags):
-    raise ConfigError("config.toml: there is no setting `x`")
-Config.load = load
-from pathlib import Path
-failures._fallback_folder = lambda: Path(state)
-run()
-"""
-    done = process(tmp_path, code)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "there is no setting" in (tmp_path / "hook.log").read_text()
-
-
-def test_an_unknown_client_is_silence(tmp_path: Path) -> None:
-    done = process(tmp_path, "CLIENT = 'x'\nrun()")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "there is no hook for 'x'; there are: claude-code, codex" in (tmp_path / "hook.log").read_text()
-
-
-def test_an_answer_is_never_cut_off_by_the_deadline(tmp_path: Path) -> None:
-    deadline = Deadline(30, lambda: None)
-    assert deadline.close()
-    deadline._expire()  # would end this process
-    assert os.getpid()
-
-
-def test_a_config_error_is_a_usage_error_elsewhere() -> None:
-    assert ConfigError("x").exit_code == 2

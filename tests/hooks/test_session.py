@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
+from vaultmem.hooks import budget
 from vaultmem.hooks.session import Message, Rules, Session
 from vaultmem.hooks.usage import EventKind, SessionLog
 from vaultmem.recall.answer import Clue
@@ -153,7 +154,7 @@ def test_a_failing_engine_does_not_lose_the_run(tmp_path: Path) -> None:
 def test_a_hook_that_waits_too_long_for_its_session_gives_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vaultmem.hooks.budget.SESSION_S", 0.05)
+    monkeypatch.setattr(budget, "SESSION_S", 0.05)
     lock = WriterLock(tmp_path / "state" / "sessions" / "s1.lock")
     assert lock.try_acquire()
     with pytest.raises(EngineError, match="takes too long"):

@@ -81,6 +81,9 @@ def test_any_damaged_line_is_skipped(line: bytes) -> None:
         b"{}",
         b'{"event":"hinted"}',
         b'{"event":"invented","session":"s","at":"2026-01-01"}',
+        b'{"event":"hinted","session":"s","at":"2026-01-01","run":1e999}',
+        b'{"event":"hinted","session":"s","at":"2026-01-01","rank":Infinity}',
+        b"[" * 200_000,
     ],
 )
 def test_foreign_lines_are_skipped(line: bytes) -> None:

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+import json
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from vaultmem.config import Config
 from vaultmem.errors import RefusedError
-from vaultmem.install.init import set_up, with_root
+from vaultmem.install.init import known_vaults, set_up, with_root
 
 ROOT = Path("/notes/March Memories")
 ENTRY = 'memory_root = "/notes/March Memories"'
+
+
+def obsidian(folder: Path, vaults: Any) -> dict[str, str]:
+    """The environment of somebody whose Obsidian remembers these."""
+    linux, mac = folder / ".config/obsidian", folder / "Library/Application Support/obsidian"
+    place = mac if sys.platform == "darwin" else linux
+    place.mkdir(parents=True)
+    (place / "obsidian.json").write_text(json.dumps({"vaults": vaults}), "utf-8")
+    return {"HOME": str(folder)}
+
+
+def test_the_vault_that_is_open_comes_first_then_the_one_that_was_last(tmp_path: Path) -> None:
+    folders = {name: tmp_path / name for name in ("old", "new", "open")}
+    for folder in folders.values():
+        folder.mkdir()
+    environ = obsidian(
+        tmp_path / "home",
+        {
+            "1": {"path": str(folders["old"]), "ts": 1},
+            "2": {"path": str(folders["new"]), "ts": 9},
+            "3": {"path": str(folders["open"]), "ts": 5, "open": True},
+            "4": {"path": str(tmp_path / "gone"), "ts": 99},
+            "5": {"path": "relative", "ts": 99},
+        },
+    )
+    assert known_vaults(environ) == (folders["open"], folders["new"], folders["old"])
+
+
+@pytest.mark.parametrize("ts", ["yesterday", [1], None, float("inf"), -1])
+def test_a_vault_whose_time_is_damaged_is_still_a_vault(tmp_path: Path, ts: object) -> None:
+    assert known_vaults(obsidian(tmp_path, {"1": {"path": str(tmp_path), "ts": ts}})) == (tmp_path,)
+
+
+@pytest.mark.parametrize("vaults", [None, 3, [], [1], {"1": 1}, {"1": {}}, {"1": {"path": "\0"}}])
+def test_a_list_that_is_damaged_names_no_vault(tmp_path: Path, vaults: object) -> None:
+    assert known_vaults(obsidian(tmp_path, vaults)) == ()
+
+
+def test_without_obsidian_no_vault_is_known(tmp_path: Path) -> None:
+    assert known_vaults({"HOME": str(tmp_path)}) == ()
 
 
 @pytest.mark.parametrize(

@@ -7,71 +7,15 @@ import json
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.install.clients import CODEX, SETTINGS, STATE, commands, files, run
 from vaultmem.config import Config
-from vaultmem.errors import EditRefusedError, UsageError
+from vaultmem.errors import UsageError
 from vaultmem.hooks.entry import places_and_client
 from vaultmem.install.integrate import BACKUP_SUFFIX, run_integrate
 from vaultmem.install.invocation import HOOK_EVENTS
-
-SETTINGS = """{
-    "model": "opus",
-    "permissions": {"allow": ["Bash(ls:*)"],   "deny": []},
-    "hooks": {
-        "PostToolUse": [
-            {
-                "matcher": "Write|Edit",
-                "hooks": [{"type": "command", "command": "ruff format"}]
-            }
-        ]
-    }
-}
-"""
-STATE = '{"numStartups":12,"projects":{"/p":{"mcpServers":{}}},"userID":"x"}'
-CODEX = """# my settings
-model = "gpt-5.4"   # keep
-
-[mcp_servers.other]
-command = "other"
-
-[[hooks.Stop]]
-[[hooks.Stop.hooks]]
-type = "command"
-command = "say done"
-"""
-
-
-@pytest.fixture
-def config(tmp_path: Path) -> Config:
-    return Config(tmp_path / "My Vault" / "March Memories", tmp_path / "state")
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    (tmp_path / "home" / ".claude").mkdir(parents=True)
-    (tmp_path / "home" / ".codex").mkdir()
-    return tmp_path / "home"
-
-
-def run(client: str, config: Config, home: Path, **options: Any) -> str:
-    stdout = io.StringIO()
-    assert run_integrate(client, config, stdout, environ={}, home=home, **options) == 0
-    return stdout.getvalue()
-
-
-def commands(settings: dict[str, Any], event: str) -> list[str]:
-    return [hook["command"] for group in settings["hooks"].get(event, []) for hook in group["hooks"]]
-
-
-def files(home: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(home)): path.read_bytes()
-        for path in sorted(home.rglob("*"))
-        if path.is_file() and not path.name.endswith(BACKUP_SUFFIX)
-    }
 
 
 def test_claude_code_gets_its_hooks_and_the_server(config: Config, home: Path) -> None:
@@ -126,19 +70,6 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(client: str, config: 
     assert files(home) == before
 
 
-def test_codex_gets_one_block_at_the_end(config: Config, home: Path) -> None:
-    path = home / ".codex" / "config.toml"
-    path.write_text(CODEX)
-    run("codex", config, home)
-    text = path.read_text()
-    assert text.startswith(CODEX)
-    parsed = tomllib.loads(text)
-    assert parsed["mcp_servers"]["vaultmem"]["args"][0] in ("mcp", "-m")
-    assert [len(parsed["hooks"][event]) for event in HOOK_EVENTS] == [1, 1, 1, 2]
-    hook = parsed["hooks"]["UserPromptSubmit"][0]["hooks"][0]
-    assert hook["type"] == "command" and " hook codex " in hook["command"] and hook["timeout"] == 5
-
-
 def test_codex_hooks_go_where_the_users_hooks_are(config: Config, home: Path) -> None:
     (home / ".codex" / "hooks.json").write_text('{"hooks": {"Stop": [{"hooks": []}]}}')
     before = files(home)
@@ -147,37 +78,6 @@ def test_codex_hooks_go_where_the_users_hooks_are(config: Config, home: Path) ->
     assert " hook codex " in commands(json.loads((home / ".codex" / "hooks.json").read_text()), "Stop")[0]
     run("codex", config, home, remove=True)
     assert files(home)[".codex/hooks.json"] == before[".codex/hooks.json"]
-
-
-def test_a_moved_or_older_block_is_replaced_not_doubled(config: Config, home: Path) -> None:
-    path = home / ".claude" / "settings.json"
-    old = {"type": "command", "command": "/old/bin/vaultmem hook claude-code"}
-    mine = {"type": "command", "command": "mine"}
-    python = {"type": "command", "command": "python3 -m vaultmem hook claude-code --root /x"}
-    path.write_text(
-        json.dumps({"hooks": {"Stop": [{"hooks": [mine, old]}], "Notification": [{"hooks": [python]}]}})
-    )
-    run("claude-code", config, home)
-    settings = json.loads(path.read_text())
-    assert [command.split()[-1] for command in commands(settings, "Stop")] == ["mine", str(config.state_dir)]
-    assert "Notification" not in settings["hooks"]
-
-
-def test_another_clients_hook_and_other_programs_are_not_ours(config: Config, home: Path) -> None:
-    path = home / ".claude" / "settings.json"
-    others = [
-        "vaultmem hook codex",
-        "echo vaultmem hook claude-code",
-        "vaultmem-x hook claude-code",
-        "it's broken",
-    ]
-    text = json.dumps(
-        {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": each} for each in others]}]}}
-    )
-    path.write_text(text)
-    run("claude-code", config, home)
-    run("claude-code", config, home, remove=True)
-    assert path.read_text() == text
 
 
 def test_the_backup_is_what_stood_there_before_and_files_of_our_own_go(config: Config, home: Path) -> None:
@@ -189,57 +89,6 @@ def test_the_backup_is_what_stood_there_before_and_files_of_our_own_go(config: C
     assert path.read_text() == '{"theme": "dark"}'
     assert path.with_name(path.name + BACKUP_SUFFIX).read_text() == '{"theme": "dark"}'
     assert not (home / ".claude.json").exists() and not list(home.glob(".claude.json*"))
-
-
-def test_a_server_of_the_same_name_that_is_another_program_is_left_alone(config: Config, home: Path) -> None:
-    (home / ".claude.json").write_text('{"mcpServers": {"vaultmem": {"command": "docker", "args": ["run"]}}}')
-    with pytest.raises(EditRefusedError, match="another program"):
-        run("claude-code", config, home)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"hooks": [1]}',
-        '{"hooks": {"Stop": {}}}',
-        "{ // comment\n}",
-        "[]",
-        '{"hooks": {"Stop": [3]}}',
-        "\xff",
-    ],
-)
-def test_settings_in_a_strange_form_are_refused_and_left(text: str, config: Config, home: Path) -> None:
-    path = home / ".claude" / "settings.json"
-    path.write_bytes(text.encode("latin-1"))
-    with pytest.raises(EditRefusedError):
-        run("claude-code", config, home)
-    assert path.read_bytes() == text.encode("latin-1")
-
-
-@pytest.mark.parametrize("text", ["a = ", "[mcp_servers]\nvaultmem = { command = 'x' }\n", "hooks = 3\n"])
-def test_codex_settings_in_the_way_are_refused_and_left(text: str, config: Config, home: Path) -> None:
-    path = home / ".codex" / "config.toml"
-    path.write_text(text)
-    with pytest.raises(EditRefusedError):
-        run("codex", config, home)
-    assert path.read_text() == text
-
-
-def test_windows_line_ends_and_a_missing_last_one_survive(config: Config, home: Path) -> None:
-    path = home / ".codex" / "config.toml"
-    for text in ('a = 1\r\nb = "x"\r\n', "a = 1", "", "\n\n", "a = 1\n\n"):
-        path.write_bytes(text.encode())
-        run("codex", config, home)
-        run("codex", config, home, remove=True)
-        assert path.read_bytes().decode().rstrip("\r\n") == text.rstrip("\r\n")
-
-
-def test_what_comes_after_our_block_stays(config: Config, home: Path) -> None:
-    path = home / ".codex" / "config.toml"
-    run("codex", config, home)
-    path.write_text(path.read_text() + "\n[added.later]\nx = 1\n")
-    run("codex", config, home, remove=True)
-    assert path.read_text() == "\n[added.later]\nx = 1\n"
 
 
 def test_a_link_into_dotfiles_stays_a_link_and_a_backup_lies_beside_the_file(

@@ -1,5 +1,5 @@
 """The failure cases of MCP servers (tests/cases: mc-…) that need a server; mc-stdout and mc-eof-orphan are in
-test_mcp_server.py."""
+test_server.py."""
 
 from __future__ import annotations
 

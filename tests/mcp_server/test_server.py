@@ -3,185 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
-import queue
 import signal
 import socket
 import subprocess
-import sys
-import threading
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.mcp_server.clients import PROTOCOL, SERVER, Raw, stdio, text, write
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
 from vaultmem.worker.server import Worker
-
-NOTE = "---\nid: {id}\nname: {id}\ndescription: About {id}\ntags: [t]\nstatus: active\n---\n\n{body}\n"
-SERVER = [sys.executable, "-m", "vaultmem", "mcp"]
-PROTOCOL = "2025-06-18"
-
-
-def write(root: Path, key: str, body: str = "body") -> None:
-    path = root / "2026" / "05" / "week2" / f"{key}.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(NOTE.format(id=key, body=body), encoding="utf-8")
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    root = tmp_path / "vault" / "March Memories"
-    root.mkdir(parents=True)
-    write(root, "mem_a", "The prefix cache was cold.")
-    return root
-
-
-@pytest.fixture
-def environ(root: Path, tmp_path: Path) -> dict[str, str]:
-    kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(("VAULTMEM", "MARCH", "CLAUDE"))
-    }
-    (tmp_path / "config.toml").touch()
-    return {
-        **kept,
-        "HOME": str(tmp_path),
-        "MARCH_MEMORY_ROOT": str(root),
-        "VAULTMEM_STATE_DIR": str(tmp_path / "state"),
-        "VAULTMEM_CONFIG": str(tmp_path / "config.toml"),
-        "VAULTMEM_EMBEDDER": "none",
-    }
-
-
-@contextlib.asynccontextmanager
-async def stdio(environ: dict[str, str]) -> AsyncIterator[ClientSession]:
-    server = StdioServerParameters(command=SERVER[0], args=SERVER[1:], env=environ)
-    async with stdio_client(server) as (read, write_to), ClientSession(read, write_to) as session:
-        await session.initialize()
-        yield session
-
-
-def text(result: Any) -> str:
-    return str(result.content[0].text)
-
-
-class Raw:
-    """A client that sees every byte the server writes."""
-
-    def __init__(self, environ: dict[str, str], code: str | None = None) -> None:
-        command = SERVER if code is None else [sys.executable, "-c", code]
-        self.started = time.monotonic()
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environ)
-        self.lines: queue.Queue[bytes] = queue.Queue()
-        self._answers: dict[object, dict[str, Any]] = {}
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout
-        for line in self.process.stdout:
-            self.lines.put(line)
-
-    def send(self, method: str, params: dict[str, Any] | None = None, number: int | None = None) -> None:
-        assert self.process.stdin
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params or {}}
-        if number is not None:
-            message["id"] = number
-        self.process.stdin.write(json.dumps(message).encode() + b"\n")
-        self.process.stdin.flush()
-
-    def initialize(self) -> dict[str, Any]:
-        info = {"name": "raw", "version": "0"}
-        self.send("initialize", {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": info}, 1)
-        answer = self.answer(1)
-        self.send("notifications/initialized")
-        return answer
-
-    def call(self, tool: str, number: int, **arguments: Any) -> None:
-        self.send("tools/call", {"name": tool, "arguments": arguments}, number)
-
-    def answer(self, number: int | str | None) -> dict[str, Any]:
-        while number not in self._answers:
-            message = json.loads(self.lines.get(timeout=30))
-            self._answers[message.get("id")] = message
-        return self._answers.pop(number)
-
-    def end(self) -> int:
-        assert self.process.stdin
-        with contextlib.suppress(OSError):
-            self.process.stdin.close()
-        code = self.process.wait(10)
-        self._reader.join(5)
-        return code
-
-
-@pytest.fixture
-def raw(environ: dict[str, str]) -> Iterator[Raw]:
-    client = Raw(environ)
-    yield client
-    client.process.kill()
-    client.end()
-    for stream in (client.process.stdout, client.process.stderr):
-        assert stream
-        stream.close()
-
-
-async def test_the_sdks_client_drives_every_tool_over_stdio(environ: dict[str, str], root: Path) -> None:
-    async with stdio(environ) as session:
-        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
-        assert set(tools) == {"memory_search", "memory_open", "memory_save"}
-        assert all(tool.output_schema and tool.description for tool in tools.values())
-        for name, reads in (("memory_search", True), ("memory_open", True), ("memory_save", False)):
-            hints = tools[name].annotations
-            assert hints and (hints.read_only_hint, hints.idempotent_hint) == (reads, reads)
-        assert list(tools["memory_save"].input_schema["properties"]) == [
-            "id",
-            "name",
-            "description",
-            "body",
-            "tags",
-        ]
-        found = await session.call_tool("memory_search", {"query": "prefix"})
-        assert found.structured_content and found.structured_content["matches"][0]["id"] == "mem_a"
-        fields = {"name": "标题", "description": "D", "body": "# B\n\n新 needle", "tags": ["T"]}
-        saved = await session.call_tool("memory_save", fields)
-        assert saved.structured_content and saved.structured_content["created"] is True
-        key = saved.structured_content["id"]
-        opened = await session.call_tool("memory_open", {"id": key})
-        assert opened.structured_content and "新 needle" in opened.structured_content["body"]
-        assert key in text(await session.call_tool("memory_search", {"query": "新 needle"}))
-        updated = await session.call_tool("memory_save", {"id": key, "tags": '["a", "b c"]'})
-        assert updated.structured_content and updated.structured_content["tags"] == ["a", "b-c"]
-
-
-async def test_bad_arguments_are_tool_errors_and_the_server_lives_on(environ: dict[str, str]) -> None:
-    bad: list[tuple[str, dict[str, Any]]] = [
-        ("memory_search", {}),
-        ("memory_search", {"query": ["a"]}),
-        ("memory_search", {"query": "x", "limit": "many"}),
-        ("memory_search", {"query": "x", "limit": 10**30}),
-        ("memory_open", {"id": None}),
-        ("memory_open", {"id": "nope"}),
-        ("memory_save", {"name": "only"}),
-        ("memory_save", {"name": "n", "description": "d", "body": "b", "tags": [1, 2]}),
-        ("memory_save", {"name": "n", "description": "d", "body": "x" * 3_000_000, "tags": ["t"]}),
-        ("memory_delete", {"id": "mem_a"}),
-    ]
-    async with stdio(environ) as session:
-        for tool, arguments in bad:
-            answer = await session.call_tool(tool, arguments)
-            assert answer.is_error, (tool, arguments)
-            assert 0 < len(text(answer)) < 600 and "Traceback" not in text(answer)
-        assert not (await session.call_tool("memory_open", {"id": "mem_a"})).is_error
 
 
 async def test_what_a_worker_serves_is_the_same(environ: dict[str, str], root: Path) -> None:
@@ -297,85 +135,11 @@ def test_a_killed_server_loses_nothing_that_it_confirmed(
         assert engine.doctor().caches_agree
 
 
-@pytest.mark.parametrize(
-    ("junk", "number", "code"),
-    [
-        (b"{bad\n", None, -32700),
-        (b"\xff\xfe\n", None, -32700),
-        (b"\xef\xbb\xbf{}\n", None, -32700),
-        (b"[" * 100_000 + b"\n", None, -32700),
-        (b"[]\n", None, -32600),
-        (b"{}\n", None, -32600),
-        (b"null\n", None, -32600),
-        (b'{"jsonrpc":"2.0"}\n', None, -32600),
-        (b'{"jsonrpc":"2.0","id":"\\ud800","method":"ping"}\n', None, -32600),
-        (b'{"jsonrpc":"2.0","id":"x","method":"\\udfff"}\n', "x", -32600),
-    ],
-)
-def test_a_line_that_is_no_message_is_answered_and_the_server_goes_on(
-    raw: Raw, junk: bytes, number: str | None, code: int
-) -> None:
-    raw.initialize()
-    assert raw.process.stdin
-    raw.process.stdin.write(b"\n" + junk)
-    raw.call("memory_open", 9, id="mem_a")
-    assert raw.answer(9)["result"]["isError"] is False
-    assert raw.answer(number)["error"]["code"] == code
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("memory_open", {"id": "\ud800"}),
-        ("memory_search", {"query": "a\udc80"}),
-        ("memory_save", {"name": "\ud800", "description": "d", "tags": ["a"], "body": "b"}),
-        ("memory_save", {"name": "n", "description": "d", "tags": ["a"], "body": "\ude00\ud83d"}),
-    ],
-)
-def test_half_a_character_in_an_argument_is_a_tool_error(
-    raw: Raw, root: Path, tool: str, arguments: dict[str, Any]
-) -> None:
-    raw.initialize()
-    raw.call(tool, 8, **arguments)
-    result = raw.answer(8)["result"]
-    assert result["isError"] is True and "half a surrogate pair" in result["content"][0]["text"]
-    raw.call("memory_open", 9, id="mem_a")
-    assert raw.answer(9)["result"]["isError"] is False
-    assert len(list(root.rglob("*.md"))) == 1
-
-
-def test_a_save_whose_bytes_are_no_utf8_writes_nothing(raw: Raw, root: Path) -> None:
-    raw.initialize()
-    fields = {"name": "n", "description": "d", "tags": ["a"], "body": "BODY"}
-    params = {"name": "memory_save", "arguments": fields}
-    call = {"jsonrpc": "2.0", "id": 8, "method": "tools/call", "params": params}
-    assert raw.process.stdin
-    raw.process.stdin.write(json.dumps(call).encode().replace(b"BODY", b"caf\xe9") + b"\n")
-    raw.process.stdin.flush()
-    assert "byte 0xe9" in raw.answer(None)["error"]["message"]
-    assert len(list(root.rglob("*.md"))) == 1
-
-
-NOISY = """
-import os, subprocess, sys
-sys.argv = ["vaultmem"]
-from vaultmem.worker import nearest
-from vaultmem.config import Config
-class Noisy(nearest.Nearest):
-    def _own(self):
-        print("loading the model..."); os.write(1, b"raw write\\n"); os.system("echo from a child")
-        subprocess.run(["echo", "another child"]); sys.stdout.flush()
-        import ctypes; ctypes.CDLL(None).puts(b"from C"); ctypes.CDLL(None).fflush(None)
-        return super()._own()
-nearest.Nearest = Noisy
-print("before the server starts", file=sys.stderr)
-from vaultmem.mcp_server.server import run_mcp
-run_mcp(Config.load())
-"""
+NOISY_SERVER = Path(__file__).parent / "programs" / "noisy_server.py"
 
 
 def test_nothing_but_the_protocol_reaches_stdout(environ: dict[str, str]) -> None:
-    client = Raw(environ, NOISY)
+    client = Raw(environ, NOISY_SERVER)
     client.initialize()
     client.call("memory_search", 2, query="cache")
     client.call("memory_save", 3, name="n", description="d", body="b", tags=["t"])
@@ -388,9 +152,6 @@ def test_nothing_but_the_protocol_reaches_stdout(environ: dict[str, str]) -> Non
         assert words in noise
     for stream in (client.process.stdout, client.process.stderr):
         stream.close()
-
-
-# --- HTTP
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import NoteNotFoundError, RefusedError, UsageError
 from vaultmem.hooks.usage import EventKind, SessionLog
-from vaultmem.mcp_server.replies import OPEN_LIMIT_CHARS, SEARCH_LIMIT_CHARS, memory_reply, search_reply
+from vaultmem.mcp_server.replies import OPEN_LIMIT_CHARS, memory_reply
 from vaultmem.mcp_server.tools import OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools, session_of_client
 from vaultmem.testing import HashingEmbedder
-from vaultmem.views import SearchMatch, SearchResult
 from vaultmem.worker.nearest import Nearest
 
 NOTE = """---
@@ -107,14 +106,6 @@ def test_bad_searches_are_refused_with_advice(tools: Tools, query: str, limit: i
 def test_nothing_found_says_how_to_search_better(tools: Tools) -> None:
     reply = tools.search("no such thing", 10)
     assert "one pattern" in reply.text and reply.data == {"matches": [], "truncated": False, "warnings": []}
-
-
-def test_search_output_is_bounded() -> None:
-    lines = tuple(
-        SearchMatch("m", "a.md", n, "字" * 5000, ("x" * 999,) * 2, ("y" * 999,) * 2) for n in range(100)
-    )
-    reply = search_reply("字", SearchResult(lines), 100)
-    assert len(reply.text) < SEARCH_LIMIT_CHARS + 1000 and reply.data["truncated"]  # type: ignore[typeddict-item]
 
 
 def test_open_gives_the_whole_note_marked_as_the_users(tools: Tools, config: Config) -> None:

@@ -14,11 +14,9 @@ ADDRESS = Address(42, "/notes/名", "/state", False, "/run/x.sock")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    base = Path(f"/tmp/vma-{os.getpid()}-{abs(hash(str(tmp_path))) % 10**8}")
-    (base / "vaultmem").mkdir(mode=0o700, parents=True)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
-    return base / "vaultmem"
+def folder(runtime_dir: Path) -> Path:
+    (runtime_dir / "vaultmem").mkdir(mode=0o700)
+    return runtime_dir / "vaultmem"
 
 
 def test_an_address_is_found_as_it_was_told(folder: Path) -> None:

@@ -114,7 +114,7 @@ def read_usage_event(line: bytes) -> UsageEvent | None:
             client=_text(fields.get("client")),
             project=_text(fields.get("project")),
         )
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError):
         return None
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vaultmem.clients import Client
 from vaultmem.install.invocation import CLIENT_TIMEOUT_S, HOOK_EVENTS, SERVER_NAME, command_words
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 BLOCK_BEGIN = "# >>> vaultmem >>> written by `vaultmem integrate codex`; `--remove` takes it out"
 BLOCK_END = "# <<< vaultmem <<<"
+MINGLED = "our block and what is around it cannot be told apart"
 
 
 def codex_block(config: Config, *, with_hooks: bool) -> str:
@@ -40,36 +42,59 @@ def with_block(text: str | None, block: str | None) -> str | None:
 
     Raises ValueError when the result would not be TOML, or would say something else besides our block.
     """
-    import tomllib
-
     if text is None and block is None:
         return None
     before = text or ""
-    tomllib.loads(before.replace("\r\n", "\n"))
-    rest = _without_block(before)
+    head, own, tail = _parted(before)
+    rest = head + tail
+    _prove(before, head, own, tail)
+    _prove(rest, head, tail)
+    if block is None:
+        return rest
     newline = "\r\n" if "\r\n" in rest else "\n"
-    after = rest
-    if block is not None:
-        gap = "" if not rest.strip() else newline if rest.endswith("\n") else newline * 2
-        after = rest + gap + block.replace("\n", newline)
-    parsed = tomllib.loads(after.replace("\r\n", "\n"))
-    if block is None and parsed != tomllib.loads(rest.replace("\r\n", "\n")):
-        raise ValueError("the block cannot be taken out cleanly")
+    gap = "" if not rest.strip() else newline if rest.endswith("\n") else newline * 2
+    after = rest + gap + block.replace("\n", newline)
+    _prove(after, rest, block)
     return after
 
 
-def _without_block(text: str) -> str:
+def _parted(text: str) -> tuple[str, str, str]:
+    """What stands before our block, the block, and what stands after it. Raises ValueError."""
     start = text.find(BLOCK_BEGIN)
     if start < 0:
-        return text
+        return text, "", ""
     end = text.find(BLOCK_END, start)
     if end < 0:
         raise ValueError("our block has no end mark any more")
-    stop = text.find("\n", end)
-    tail = text[stop + 1 :] if stop >= 0 else ""
+    stop = text.find("\n", end) + 1 or len(text)
     head = text[:start]
     for newline in ("\r\n", "\n"):  # the empty line that was put before it
         if head.endswith(newline * 2):
             head = head[: -len(newline)]
             break
-    return head + tail
+    return head, text[start:stop], text[stop:]
+
+
+def _prove(whole: str, *parts: str) -> None:
+    """Raise ValueError unless the whole says what its parts say, each by itself.
+
+    A key that was written behind our block, for one, is our last table's; without the block it would be another's.
+    """
+    if functools.reduce(_together, map(_said, parts)) != _said(whole):
+        raise ValueError(MINGLED)
+
+
+def _said(text: str) -> dict[str, Any]:
+    import tomllib
+
+    return tomllib.loads(text.replace("\r\n", "\n"), parse_float=str)  # a NaN as a number would equal nothing
+
+
+def _together(one: Any, other: Any) -> Any:
+    """What two texts say, one after the other."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {key: _together(one[key], other[key]) for key in one.keys() & other.keys()}
+        return one | other | both
+    if isinstance(one, list) and isinstance(other, list):
+        return one + other
+    raise ValueError(MINGLED)

@@ -129,16 +129,18 @@ def _key_of(line: str) -> str:
 
 def known_vaults(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
     """The vaults that Obsidian remembers and that exist, the one opened last first."""
-    vaults: dict[Path, tuple[bool, int]] = {}
+    vaults: dict[Path, tuple[bool, float]] = {}
     for file in _registries(environ):
         try:
             entries = json.loads(file.read_text("utf-8")).get("vaults", {}).values()
-        except (OSError, ValueError, AttributeError):
+        except (OSError, ValueError, AttributeError, RecursionError):
             continue
         for entry in entries:
             folder = Path(str(entry.get("path", ""))) if isinstance(entry, dict) else Path()
             if folder.is_absolute() and folder.is_dir():
-                vaults[folder] = bool(entry.get("open")), int(entry.get("ts") or 0)
+                opened_at = entry.get("ts")
+                is_number = isinstance(opened_at, int | float)
+                vaults[folder] = bool(entry.get("open")), opened_at if is_number else 0
     return tuple(sorted(vaults, key=lambda folder: vaults[folder], reverse=True))
 
 

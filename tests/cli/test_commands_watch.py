@@ -1,0 +1,83 @@
+"""`vaultmem watch` as a process: an event a line, an end in order, and one that takes over."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from tests.shell import TIME
+
+
+class Following:
+    """`watch --json`, read line by line."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.events: list[dict[str, Any]] = []
+
+    def wait_for(self, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+        """The next event that `holds`; the process is killed when it does not come in time."""
+        timer = threading.Timer(40.0, self.process.kill)
+        timer.start()
+        try:
+            assert self.process.stdout is not None
+            for line in self.process.stdout:
+                self.events.append(json.loads(line))
+                if holds(self.events[-1]):
+                    return self.events[-1]
+            raise AssertionError(f"it ended after {self.events}")
+        finally:
+            timer.cancel()
+
+
+@pytest.fixture
+def watching(shell) -> Iterator[Following]:
+    with shell.process("watch", "--json") as process:
+        yield Following(process)
+        if process.poll() is None:
+            process.kill()
+
+
+def test_watch_tells_an_event_a_line_and_ends_in_order(shell, watching):
+    mode = watching.wait_for(lambda event: event["event"] == "WatcherChanged")
+    assert mode["mode"] == "native" and TIME.fullmatch(mode["at"])
+    shell.note("a.md", "a")
+    found = watching.wait_for(lambda event: event["event"] == "SyncFinished")
+    assert found["report"]["added"] == 1 and found["report"]["paths"] == ["a.md"]
+    status = shell.json("status")
+    assert status["watcher"] == "native"
+    assert status["writer"] == {"pid": watching.process.pid, "alive": True}
+    assert shell.json("open", "a")["id"] == "a"
+    watching.process.send_signal(signal.SIGINT)
+    _, err = watching.process.communicate(timeout=10)
+    assert watching.process.returncode == 0 and err == b""
+    assert shell.json("status")["writer"] == {"pid": None, "alive": False}
+
+
+def test_watch_ends_when_nobody_reads_its_events_any_more(shell, watching):
+    watching.wait_for(lambda event: event["event"] == "WatcherChanged")
+    watching.process.stdout.close()
+    shell.note("a.md", "a")
+    assert watching.process.wait(20) == 0
+    assert watching.process.stderr.read() == b""
+
+
+def test_watch_beside_another_one_takes_over_and_answers_for_it(shell, watching):
+    watching.wait_for(lambda event: event["event"] == "WatcherChanged")
+    with shell.process("watch", "--json") as process:
+        second = Following(process)
+        second.wait_for(lambda event: event["event"] == "WatcherChanged")
+        watching.process.send_signal(signal.SIGKILL)
+        watching.process.wait()
+        second.wait_for(lambda event: event["event"] == "LockChanged" and event["is_writer"])
+        shell.note("a.md", "a")
+        second.wait_for(lambda event: event["event"] == "SyncFinished")
+        assert [h["id"] for h in shell.json("recall", "alpha", "--min-score", "0")["hints"]] == ["a"]
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
