@@ -54,7 +54,7 @@ def test_doctor_exits_by_the_worst_it_found(shell):
     assert shell("doctor").code == 0, "info alone is well"
     shell.note("b.md", "b", tags="")
     assert shell("doctor").code == 1
-    with Engine.open(shell.root, shell.state_dir, "none") as engine, engine.access.writer() as caches:
+    with Engine.open(shell.root, shell.state_dir, "none") as engine, engine.parts.access.writer() as caches:
         caches.lexical.delete_keys([1])
     assert shell("doctor").code == 3
     assert shell("doctor", "--repair").code == 1

@@ -65,6 +65,18 @@ def test_init_keeps_what_stands_in_the_settings(bare):
     assert "# mine\n[recall]\nlimit = 7\n" in text and "memory_root" in text
 
 
+def test_init_writes_through_a_link_and_keeps_the_mode_of_the_settings(bare, tmp_path):
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text("# mine\n")
+    kept.chmod(0o600)
+    file = bare.home / ".config" / "vaultmem" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.symlink_to(kept)
+    bare("init", "--vault", str(bare.root.parent))
+    assert file.is_symlink() and "memory_root" in kept.read_text()
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
 def test_init_without_obsidian_makes_a_root_of_its_own(bare):
     document = bare.json("init")
     assert Path(document["root"]).is_relative_to(bare.home)
