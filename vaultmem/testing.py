@@ -110,7 +110,7 @@ class DictDenseStore:
         self._rows = [row for row in self._rows if row.note_key not in gone]
 
     def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
-        """Return the notes of the `limit` nearest rows."""
+        """The notes of the `limit` nearest rows."""
         import numpy as np
 
         query = np.asarray(vector, dtype=np.float32)
@@ -120,21 +120,21 @@ class DictDenseStore:
         return {self._rows[index].note_key for index in np.argsort(-cosines, kind="stable")[:limit]}
 
     def read(self, note_keys: Collection[int]) -> RowTable | None:
-        """Return all rows of these notes by column; None where there are none."""
+        """All rows of these notes by column; None where there are none."""
         found = self.rows(note_keys)
         return RowTable(to_arrow(found, self._dimension)) if found else None
 
     def rows(self, note_keys: Collection[int]) -> list[DenseRow]:
-        """Return all rows of these notes, ordered by note, version, part and ordinal."""
+        """All rows of these notes, ordered by note, version, part and ordinal."""
         wanted = set(note_keys)
         return sorted((row for row in self._rows if row.note_key in wanted), key=in_order)
 
     def versions(self) -> dict[tuple[int, str], int]:
-        """Return every (note_key, digest) with how many rows it has."""
+        """Every (note_key, digest) with how many rows it has."""
         return dict(Counter((row.note_key, row.digest) for row in self._rows))
 
     def count(self) -> int:
-        """Return the number of rows."""
+        """The number of rows."""
         return len(self._rows)
 
     def size_bytes(self) -> int:
@@ -145,7 +145,7 @@ class DictDenseStore:
         """Nothing to do."""
 
     def probe(self) -> bool:
-        """Return whether a stored vector finds itself."""
+        """Whether a stored vector finds itself."""
         return not self._rows or bool(self.near_notes(self._rows[0].vector, 1))
 
     def close(self) -> None:
@@ -187,30 +187,30 @@ class DictLexicalStore:
         self._docs = [doc for doc in self._docs if doc.note_key not in gone]
 
     def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]:
-        """Return the documents that hold at least one of `terms`, best first."""
+        """The documents that hold at least one of `terms`, best first."""
         hits = [hit for hit in (_hit(doc, terms) for doc in self._docs) if hit.counts]
         return sorted(hits, key=lambda hit: -sum(hit.counts.values()) / hit.length)[: max(0, limit)]
 
     def read(self, note_keys: Collection[int], terms: Sequence[str]) -> list[LexicalHit]:
-        """Return every document of these notes with its counts of `terms`, ordered by note_key."""
+        """Every document of these notes with its counts of `terms`, ordered by note_key."""
         wanted = set(note_keys)
         hits = [_hit(doc, terms) for doc in self._docs if doc.note_key in wanted]
         return sorted(hits, key=lambda hit: (hit.note_key, hit.digest))
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return how many documents hold each term."""
+        """How many documents hold each term."""
         return {term: sum(doc.terms.get(term, 0) > 0 for doc in self._docs) for term in terms}
 
     def statistics(self) -> tuple[int, int]:
-        """Return (documents, sum of their lengths)."""
+        """(documents, sum of their lengths)."""
         return len(self._docs), sum(_length(doc.terms) for doc in self._docs)
 
     def versions(self) -> dict[tuple[int, str], int]:
-        """Return every (note_key, digest) with how many documents it has."""
+        """Every (note_key, digest) with how many documents it has."""
         return dict(Counter((doc.note_key, doc.digest) for doc in self._docs))
 
     def count(self) -> int:
-        """Return the number of documents."""
+        """The number of documents."""
         return len(self._docs)
 
     def size_bytes(self) -> int:
@@ -243,7 +243,7 @@ def make_note(
     status: str = "active",
     body: str = "Body.\n",
 ) -> Note:
-    """Return the note that a file with these fields would give."""
+    """The note that a file with these fields would give."""
     from vaultmem.notes.parse import parse_note
 
     return parse_note(
@@ -260,7 +260,7 @@ def note_bytes(
     status: str = "active",
     body: str = "Body.\n",
 ) -> bytes:
-    """Return the bytes of a note file with these fields; an empty field is left out."""
+    """The bytes of a note file with these fields; an empty field is left out."""
     fields = {"id": id, "name": name, "description": description, "status": status}
     lines = [f"{key}: {_scalar(value)}" for key, value in fields.items() if value]
     if tags:

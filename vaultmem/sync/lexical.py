@@ -1,4 +1,4 @@
-"""Sync: make the catalog and the lexical store agree with the files. Vectors follow in `filling`.
+"""Sync: make the catalog and the lexical store agree with the files. Vectors follow in `dense`.
 
 Read top to bottom: look (stat only), read what differs, plan, apply. Safe to be killed anywhere: a store's rows count
 only once the catalog vouches for them, and an interrupted sync is finished, leftovers swept, by the next one.
