@@ -175,10 +175,8 @@ def search(
 
 
 def _note_now(vault: Vault, path: str) -> Note | None:
-    try:
-        return vault.read_note(path)[0]
-    except NoteNotFoundError:
-        return None
+    reading = vault.note_at(path)
+    return reading.note if reading else None
 
 
 def _is_searchable(catalog: Catalog, overlay: Overlay, vault: Vault, note: Note) -> bool:

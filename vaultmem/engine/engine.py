@@ -79,7 +79,7 @@ class Engine:
         self, config: Config, embedder: Embedder | None, chosen: EngineChosen, *, hold: bool
     ) -> None:
         self.config = config
-        self.vault = Vault(config.root)
+        self.vault = Vault(config.root, config.first_advice)
         self.embedder = embedder
         self.chosen = chosen
         self.access = Access(config.state_dir, hold=hold)
@@ -420,7 +420,7 @@ class Engine:
 
     def suggest_description(self, path: str) -> str:
         """The first sentence of a note's body, as a proposal; empty when there is none."""
-        return authoring.suggested_description(self.vault.read_note(path)[0])
+        return authoring.suggested_description(self.vault.read_note(path).note)
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
         """Move a note to the `.trash` of its Obsidian vault."""

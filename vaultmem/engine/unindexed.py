@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
-from vaultmem.errors import ConflictError, NoteNotFoundError, VaultmemError
+from vaultmem.errors import ConflictError, NoteNotFoundError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note
@@ -86,7 +86,5 @@ def _notes_by_id(vault: Vault, keys: Collection[str]) -> dict[str, list[str]]:
 
 
 def _note(vault: Vault, path: str) -> Note | None:
-    try:
-        return vault.read_note(path)[0]
-    except VaultmemError:
-        return None  # gone, or not to be read: not a memory at the moment
+    reading = vault.note_at(path)
+    return reading.note if reading else None  # gone, or not to be read: not a memory at the moment
