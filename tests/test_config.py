@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from vaultmem.config import Config, EngineChoice, WatchMode, config_path, default_state_dir
+from vaultmem.config import Config, EngineChoice, WatchMode, config_path, default_root, default_state_dir
 from vaultmem.errors import ConfigError
 
 
@@ -146,3 +147,11 @@ def test_a_file_that_the_variable_names_must_be_there(
         Config.load(environ=environ)
     assert "vaultmem init" in error.value.advice
     assert Config.load(environ=environ | {"VAULTMEM_CONFIG": ""}).min_score == 0.5
+
+
+def test_only_where_nobody_has_chosen_a_root_the_first_advice_is_to_set_up_a_vault(tmp_path: Path) -> None:
+    nowhere = Config.load(environ={"VAULTMEM_STATE_DIR": str(tmp_path)})
+    unset = replace(nowhere, root=default_root(), config_file=None)
+    assert "vaultmem init" in unset.first_advice
+    assert replace(unset, config_file=tmp_path / "config.toml").first_advice == ""
+    assert replace(unset, root=tmp_path).first_advice == ""

@@ -16,6 +16,7 @@ from vaultmem.errors import ConfigError
 
 APP = "vaultmem"
 ROOT_NAME = "March Memories"
+FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 PROFILES_DIR = Path("~/.march/memory/profiles")
 
 
@@ -104,6 +105,12 @@ class Config:
             key: value.absolute() if isinstance(value, Path) else value for key, value in values.items()
         }
         return cls(config_file=file if found else None, **values)
+
+    @property
+    def first_advice(self) -> str:
+        """What to do when the memory root is not there, while nobody has set up a vault yet; empty afterwards."""
+        is_set_up = self.config_file is not None or self.root != default_root()
+        return "" if is_set_up else FIRST_ADVICE
 
     def with_engine(self, choice: str) -> Config:
         """The same settings with another embedding engine. Raises ConfigError."""

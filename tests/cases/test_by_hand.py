@@ -381,7 +381,6 @@ sync_in_child()
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_ld_fork_a_child_syncs_or_is_refused_and_never_hangs(world):
     world.note("a.md", "a")
     command = [sys.executable, "-W", "ignore", "-c", FORK, str(world.root), str(world.state_dir)]

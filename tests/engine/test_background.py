@@ -32,7 +32,7 @@ from vaultmem.events import (
 )
 from vaultmem.files.watch import ROOT, Watcher
 from vaultmem.notes.metadata import Status
-from vaultmem.sync.reading import SETTLE_NS
+from vaultmem.sync.plan import SETTLE_NS
 
 NEVER_S = 3_600.0
 

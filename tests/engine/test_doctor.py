@@ -220,7 +220,7 @@ def test_repair_needs_the_lock(synced, monkeypatch):
 
 def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatch):
     """The check runs while rows are there that no digest vouches for yet."""
-    difference = doctor.integrity.compare
+    difference = doctor.integrity.find_disagreement
     answers = []
 
     def in_the_middle(caches, store):
@@ -229,7 +229,7 @@ def test_a_disagreement_that_a_writer_is_about_to_end_is_none(synced, monkeypatc
         is_first = answers.count(store) == 1
         return replace(found, leftovers=frozenset({(99, "digest")})) if is_first else found
 
-    monkeypatch.setattr(doctor.integrity, "compare", in_the_middle)
+    monkeypatch.setattr(doctor.integrity, "find_disagreement", in_the_middle)
     with synced.engine(hold=True) as engine:
         assert engine.doctor().healthy
     answers.clear()
@@ -576,7 +576,6 @@ def test_a_note_that_cannot_be_read_is_a_finding_and_no_disagreement(synced):
         assert engine.doctor(repair=True).caches_agree
 
 
-@pytest.mark.skipif(os.name != "posix", reason="names are bytes only here")
 def test_a_note_whose_name_is_not_utf8_is_told_of(world):
     world.note("a.md", "a")
     Path(os.fsdecode(os.fsencode(world.root) + b"/caf\xe9.md")).write_text("---\nid: lost\n---\n")

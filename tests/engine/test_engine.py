@@ -27,6 +27,7 @@ from vaultmem.errors import (
 )
 from vaultmem.events import EngineFailed, NoteEdited, SyncFinished
 from vaultmem.notes.metadata import Status
+from vaultmem.notes.parse import parse_note
 from vaultmem.recall.scoring import Verdict
 
 HOUR_S = 3_600.0
@@ -760,6 +761,15 @@ def test_a_reader_overlays_what_its_own_look_found(world, beside):
     assert verdicts(reader, "alpha cache") == {"a": "deprecated", "c": "hinted"}
     assert reader.freshness.stale_notes == 3
     assert [note.path for note in reader.notes()] == ["a.md", "c.md"]
+
+
+def test_a_reader_shows_every_field_as_the_file_says_it_now(world, beside):
+    reader, _ = beside
+    times = {"created_at": "2026-05-01", "updated_at": "2026-05-02"}
+    file = world.note("a.md", "a", name="New", description="new", tags="[x]", status="deprecated", **times)
+    shown = next(note for note in reader.notes() if note.id == "a")
+    assert shown.metadata == parse_note("a.md", file.read_bytes()).metadata
+    assert (shown.created_at, shown.tags) == ("2026-05-01", ("x",))
 
 
 def test_a_reader_finds_a_moved_memory_at_its_new_path(world, beside):

@@ -176,7 +176,6 @@ os.kill(child, signal.SIGKILL)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_neither_holds_the_parents_lock_nor_keeps_it_alive(path):
     command = [sys.executable, "-c", FORK, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)

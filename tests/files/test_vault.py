@@ -21,7 +21,7 @@ from vaultmem.errors import (
     RootMissingError,
 )
 from vaultmem.files import atomic, snapshot, vault
-from vaultmem.files.snapshot import FileStat
+from vaultmem.files.snapshot import NO_FILE, FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import digest_of
 from vaultmem.notes.problems import Code
@@ -220,7 +220,8 @@ def test_a_folder_that_vanishes_during_the_scan_is_gone(root: Path, monkeypatch:
 
 def test_a_note_is_read_with_the_state_of_its_bytes(root: Path) -> None:
     file = put(root, "a/n.md", "---\nid: mem_1\n---\nbody")
-    note, state = Vault(root).read_note("a/n.md")
+    reading = Vault(root).read_note("a/n.md")
+    note, state = reading.note, reading.stat
     assert (note.id, note.path, state) == ("mem_1", "a/n.md", FileStat.of(file.stat()))
     assert note.digest == digest_of(file.read_bytes())
     assert Vault(root).stat("a/n.md") == state
@@ -238,22 +239,40 @@ def test_a_note_that_is_gone_is_not_found(root: Path) -> None:
 
 def test_a_cloud_stub_is_an_unknown_note(root: Path) -> None:
     put(root, ".n.md.icloud")
-    note, state = Vault(root).read_note("n.md")
-    assert ([p.code for p in note.problems], note.is_known, state) == ([Code.CLOUD_PLACEHOLDER], False, None)
+    reading = Vault(root).read_note("n.md")
+    note, state = reading.note, reading.stat
+    assert ([p.code for p in note.problems], note.is_known, state) == (
+        [Code.CLOUD_PLACEHOLDER],
+        False,
+        NO_FILE,
+    )
+
+
+def test_a_note_that_vanished_since_it_was_seen_is_none(root: Path) -> None:
+    put(root, "n.md", "text")
+    seen = FileStat(1, 2, 3, 4)
+    found = Vault(root).note_at("n.md", seen)
+    assert found is not None and (found.note.body, found.stat) == ("text", Vault(root).stat("n.md"))
+    (root / "n.md").unlink()
+    assert Vault(root).note_at("n.md", seen) is None
+    put(root, ".n.md.icloud")
+    stub = Vault(root).note_at("n.md", seen)
+    assert stub is not None and (stub.note.is_known, stub.stat) == (False, seen)
 
 
 def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n: odd.md")
     refuse(monkeypatch, "open", "odd.md")
-    note, state = Vault(root).read_note("n: odd.md")
+    reading = Vault(root).read_note("n: odd.md")
+    note, state = reading.note, reading.stat
     assert (note.problems[0].code, note.problems[0].detail) == (Code.UNREADABLE, "permission denied")
-    assert (note.is_known, state) == (False, None)
+    assert (note.is_known, state) == (False, NO_FILE)
 
 
 def test_a_note_beyond_all_measure_is_unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n.md", "x" * 100)
     monkeypatch.setattr(vault, "READ_LIMIT_BYTES", 99)
-    assert Vault(root).read_note("n.md")[0].problems[0].code is Code.UNREADABLE
+    assert Vault(root).read_note("n.md").note.problems[0].code is Code.UNREADABLE
 
 
 def changing_reads(monkeypatch: pytest.MonkeyPatch, file: Path, times: int) -> list[int]:
@@ -284,8 +303,9 @@ def test_a_file_that_changes_under_the_reader_is_read_again(
 
 def test_a_file_that_does_not_come_to_rest_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changing_reads(monkeypatch, put(root, "n.md"), times=99)
-    note, state = Vault(root).read_note("n.md")
-    assert (note.problems[0].code, note.is_known, state) == (Code.UNREADABLE, False, None)
+    reading = Vault(root).read_note("n.md")
+    note, state = reading.note, reading.stat
+    assert (note.problems[0].code, note.is_known, state) == (Code.UNREADABLE, False, NO_FILE)
 
 
 @pytest.mark.parametrize(

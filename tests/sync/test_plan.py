@@ -7,20 +7,19 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vaultmem.files.snapshot import FileStat, Snapshot
+from vaultmem.files.snapshot import NO_FILE, FileStat, Snapshot
+from vaultmem.files.vault import Reading
 from vaultmem.notes.parse import Note, unknown_note
 from vaultmem.notes.problems import Code
 from vaultmem.stores.catalog_rows import Known
 from vaultmem.sync.plan import (
-    NO_FILE,
-    Change,
     Differences,
     Plan,
-    Reading,
+    Step,
     as_unknown,
-    compare,
+    find_differences,
     is_half_written,
-    plan_changes,
+    plan_steps,
 )
 from vaultmem.testing import make_note
 
@@ -57,15 +56,15 @@ def plan_of(
     files = {note.path: (stats or {}).get(note.path, stat_of(note)) for note in on_disk if note.is_known}
     snapshot = Snapshot(files, unknown or {}, tuple(placeholders), None)
     known = {row.path: row for row in on_record}
-    differences = compare(snapshot, known, full=full)
+    differences = find_differences(snapshot, known, full=full)
     notes = {note.path: note for note in on_disk}
     readings = [
         Reading(notes[path], files.get(path, NO_FILE)) for path in differences.to_read if path in notes
     ]
-    return plan_changes(differences, readings, known)
+    return plan_steps(differences, readings, known)
 
 
-def paths(changes: Sequence[Change]) -> list[str]:
+def paths(changes: Sequence[Step]) -> list[str]:
     return [change.reading.note.path for change in changes]
 
 
@@ -93,7 +92,7 @@ def test_any_one_differing_stat_value_makes_a_file_worth_reading():
     for field in ("size", "mtime_ns", "ctime_ns", "inode"):
         other = FileStat(**{**{n: getattr(stat, n) for n in FileStat.__slots__}, field: 99})
         snapshot = Snapshot({"a.md": other}, {}, (), None)
-        assert compare(snapshot, {"a.md": known_of(A)}).to_read == ("a.md",)
+        assert find_differences(snapshot, {"a.md": known_of(A)}).to_read == ("a.md",)
 
 
 def test_the_same_bytes_under_other_stat_values_are_touched_and_not_updated():
@@ -256,11 +255,11 @@ def test_a_note_that_cannot_be_read_keeps_its_row_and_is_named():
     unread = unknown_note("a.md", Code.UNREADABLE, "permission denied")
     snapshot = Snapshot({"a.md": stat_of(A, written_s=9)}, {}, (), None)
     known = {"a.md": known_of(A)}
-    differences = compare(snapshot, known)
-    plan = plan_changes(differences, [Reading(unread, stat_of(A, written_s=9))], known)
+    differences = find_differences(snapshot, known)
+    plan = plan_steps(differences, [Reading(unread, stat_of(A, written_s=9))], known)
     assert paths(plan.unknown) == ["a.md"] and plan.updated == ()
     again = {"a.md": known_of(A, is_known=False, stat=stat_of(A, written_s=9))}
-    plan = plan_changes(compare(snapshot, again), [Reading(unread, stat_of(A, written_s=9))], again)
+    plan = plan_steps(find_differences(snapshot, again), [Reading(unread, stat_of(A, written_s=9))], again)
     assert plan.is_empty
 
 
@@ -273,7 +272,7 @@ def test_an_unknown_note_is_never_the_other_end_of_a_move():
     snapshot = Snapshot({"z.md": stat_of(A)}, {}, (), None)
     known = {"a.md": known_of(A)}
     unread = unknown_note("z.md", Code.UNREADABLE, "permission denied")
-    plan = plan_changes(compare(snapshot, known), [Reading(unread, stat_of(A))], known)
+    plan = plan_steps(find_differences(snapshot, known), [Reading(unread, stat_of(A))], known)
     assert plan.moved == () and [gone.path for gone in plan.deleted] == ["a.md"]
 
 
@@ -282,23 +281,23 @@ def test_an_unknown_note_is_never_the_other_end_of_a_move():
 
 def test_a_cloud_stub_keeps_the_note_and_is_read_once():
     snapshot = Snapshot({}, {}, ("a.md",), None)
-    differences = compare(snapshot, {"a.md": known_of(A)})
+    differences = find_differences(snapshot, {"a.md": known_of(A)})
     assert (differences.to_read, differences.gone) == (("a.md",), ())
-    settled = compare(snapshot, {"a.md": known_of(A, is_known=False, stat=NO_FILE)})
+    settled = find_differences(snapshot, {"a.md": known_of(A, is_known=False, stat=NO_FILE)})
     assert settled == Differences((), (), {}, 1)
 
 
 def test_a_stub_beside_its_file_does_not_count():
     snapshot = Snapshot({"a.md": stat_of(A)}, {}, ("a.md",), None)
-    assert compare(snapshot, {"a.md": known_of(A)}) == Differences((), (), {}, 1)
+    assert find_differences(snapshot, {"a.md": known_of(A)}) == Differences((), (), {}, 1)
 
 
 # --- half-written notes
 
 
-def broken(written_s: float) -> Change:
+def broken(written_s: float) -> Step:
     note = make_note("a.md", id=None)
-    return Change(known_of(A), Reading(note, FileStat(1, int(written_s * SECOND_NS), 0, 1)))
+    return Step(known_of(A), Reading(note, FileStat(1, int(written_s * SECOND_NS), 0, 1)))
 
 
 def test_a_good_note_that_lost_its_id_a_moment_ago_may_be_half_written():
@@ -314,9 +313,9 @@ def test_a_file_from_the_future_is_not_waited_for():
 def test_neither_a_new_note_nor_one_that_was_wrong_before_is_waited_for():
     now_ns = 100 * SECOND_NS
     change = broken(99.5)
-    assert not is_half_written(Change(None, change.reading), now_ns, SECOND_NS)
+    assert not is_half_written(Step(None, change.reading), now_ns, SECOND_NS)
     wrong = known_of(make_note("a.md", id=None))
-    assert not is_half_written(Change(wrong, change.reading), now_ns, SECOND_NS)
+    assert not is_half_written(Step(wrong, change.reading), now_ns, SECOND_NS)
 
 
 def test_what_is_waited_for_keeps_its_key_and_says_why():
@@ -370,8 +369,8 @@ def test_the_order_of_what_was_read_does_not_matter(before, after, data):
     snapshot = Snapshot({n.path: stat_of(n, inode=50) for n in after}, {}, (), None)
     readings = [Reading(note, snapshot.files[note.path]) for note in after]
     shuffled = data.draw(st.permutations(readings))
-    differences = compare(snapshot, known)
-    one, other = plan_changes(differences, readings, known), plan_changes(differences, shuffled, known)
+    differences = find_differences(snapshot, known)
+    one, other = plan_steps(differences, readings, known), plan_steps(differences, shuffled, known)
     assert moves(one) == moves(other)
     for part in ("added", "updated", "moved", "touched"):
         assert sorted(paths(getattr(one, part))) == sorted(paths(getattr(other, part)))

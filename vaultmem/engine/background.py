@@ -42,7 +42,7 @@ BEAT_S = 0.5
 
 LOCK_RETRY_S = 2.0
 SECOND_LOOK_S = 1.6
-"""When a note that seemed half-written is read again; longer than reading.SETTLE_NS."""
+"""When a note that seemed half-written is read again; longer than plan.SETTLE_NS."""
 
 EMBED_RETRY_S = 30.0
 CHANGES_PER_MAINTENANCE = 200

@@ -163,7 +163,7 @@ def _differs(parts: Parts, row: NoteRow) -> bool:
 
 def _store(store: StoreName) -> CheckOf:
     def check(parts: Parts, caches: Caches) -> Check:
-        difference = integrity.compare(caches, store)
+        difference = integrity.find_disagreement(caches, store)
         held = len(caches.catalog.versions(store))
         # What cannot be read at the moment keeps the rows it has, and need not have any.
         missing = caches.catalog.unindexed_count() if store is StoreName.LEXICAL else 0

@@ -362,7 +362,7 @@ class Engine:
 
     def suggest_description(self, path: str) -> str:
         """The first sentence of a note's body, as a proposal; empty when there is none."""
-        return changes.suggested_description(self.parts.vault.read_note(path)[0])
+        return changes.suggested_description(self.parts.vault.read_note(path).note)
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
         """Move a note to the `.trash` of its Obsidian vault."""

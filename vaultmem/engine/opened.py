@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from vaultmem.errors import NoteNotFoundError, RefusedError
+from vaultmem.errors import RefusedError
 from vaultmem.files.vault import Vault
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.parse import Note, parse_note
@@ -17,10 +17,8 @@ WHOLE_BODY_BYTES = 1_000_000
 
 def note_now(vault: Vault, path: str) -> Note | None:
     """The note as its file says now, unknown where it cannot be read; None when it is gone."""
-    try:
-        return vault.read_note(path)[0]
-    except NoteNotFoundError:
-        return None
+    reading = vault.note_at(path)
+    return reading.note if reading else None
 
 
 def read_memory(vault: Vault, path: str) -> OpenedMemory:

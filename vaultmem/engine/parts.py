@@ -42,7 +42,8 @@ class Parts:
         Raises EmbedderError.
         """
         embedder, chosen = _embedder(config, given)
-        vault, access, subscribers = Vault(config.root), Access(config.state_dir, hold=hold), Subscribers()
+        vault = Vault(config.root, config.first_advice)
+        access, subscribers = Access(config.state_dir, hold=hold), Subscribers()
         keeper = Keeper(
             vault,
             access,

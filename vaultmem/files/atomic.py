@@ -148,7 +148,7 @@ def _take_after(descriptor: int, target: Path) -> None:
     with contextlib.suppress(OSError):
         os.fchown(descriptor, status.st_uid, status.st_gid)
     os.fchmod(descriptor, stat_modes.S_IMODE(status.st_mode))
-    if hasattr(os, "listxattr"):
+    if hasattr(os, "listxattr"):  # macOS has none in Python
         with contextlib.suppress(OSError):
             for name in os.listxattr(target, follow_symlinks=False):
                 with contextlib.suppress(OSError):

@@ -5,8 +5,8 @@ The file also holds the holder's process id, for people; it is never what decide
 
 from __future__ import annotations
 
+import fcntl
 import os
-import sys
 import time
 import weakref
 from pathlib import Path
@@ -17,25 +17,13 @@ RETRY_S = 0.02
 PROBE_GRACE_S = 0.06
 """Asking whether a writer lives holds a shared lock for an instant; a taker tries for this long before it gives up."""
 
-if sys.platform == "win32":  # pragma: no cover - not one of the tested platforms
-    import msvcrt
 
-    def _try_lock(descriptor: int, *, shared: bool) -> bool:
-        try:
-            os.lseek(descriptor, 1 << 20, os.SEEK_SET)  # beyond the text, which others must be able to read
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int, *, shared: bool) -> bool:
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+def _try_lock(descriptor: int, *, shared: bool) -> bool:
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 _LOCKS: weakref.WeakSet[WriterLock] = weakref.WeakSet()
@@ -47,8 +35,7 @@ def _let_go_in_child() -> None:
         lock.release()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go_in_child)
+os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 class WriterLock:
@@ -78,7 +65,7 @@ class WriterLock:
 
     def _try_once(self) -> bool:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
         if not (_try_lock(descriptor, shared=False) and _is_at(self._path, descriptor)):
             os.close(descriptor)
@@ -120,7 +107,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def holder(path: Path) -> int | None:
     """The process id of the live holder of the lock at `path`, or None. Takes nothing away from anybody."""
     try:
-        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return None
     try:

@@ -14,11 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from vaultmem.config import config_path, default_root
 from vaultmem.errors import RootMissingError
 from vaultmem.notes.names import is_note_name, is_skipped_folder, placeholder_of
 
-FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 ROOT_ADVICE = "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder."
 
 
@@ -36,6 +34,10 @@ class FileStat:
         return cls(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
 
 
+NO_FILE = FileStat(0, 0, 0, 0)
+"""Of what could not be looked at, or is only a cloud stub."""
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """The notes on disk, as far as a scan could see.
@@ -49,54 +51,52 @@ class Snapshot:
     scope: tuple[str, ...] | None  # None: the whole root; else the paths that were asked for
 
 
-def take_snapshot(root: Path, paths: Iterable[str] | None = None) -> Snapshot:
+def take_snapshot(root: Path, paths: Iterable[str] | None = None, *, advice: str = ROOT_ADVICE) -> Snapshot:
     """Look at the whole root, or at some paths: each a file, a folder, or something that is gone.
 
-    Raises RootMissingError when the root is gone, no folder, unreadable, or was swapped during the scan.
+    Raises RootMissingError, with `advice`: the root is gone, no folder, unreadable, or was swapped during the scan.
     """
-    identity = root_identity(root)
+    identity = root_identity(root, advice)
     scope = None if paths is None else _scope(paths)
-    walk = _Walk(os.fspath(root))
+    walk = _Walk(os.fspath(root), advice)
     if scope is None:
         walk.folder("")
     else:
         for path in scope:
             walk.item(path)
     # A root that vanishes under the walk would look like a burst of deletions.
-    if root_identity(root) != identity:
-        raise RootMissingError(f"the memory root {root} was replaced while it was read", advice=ROOT_ADVICE)
+    if root_identity(root, advice) != identity:
+        raise RootMissingError(f"the memory root {root} was replaced while it was read", advice=advice)
     placeholders = tuple(sorted(walk.stubs - walk.files.keys()))
     return Snapshot(MappingProxyType(walk.files), MappingProxyType(walk.unknown), placeholders, scope)
 
 
-def root_identity(root: Path) -> tuple[int, int]:
-    """Return device and inode of the root. Raises RootMissingError when it is gone or no folder."""
+def root_identity(root: Path, advice: str = ROOT_ADVICE) -> tuple[int, int]:
+    """Device and inode of the root. Raises RootMissingError when it is gone or no folder."""
     try:
         status = root.stat()
     except OSError as error:
-        raise _unusable(root, reason_of(error)) from None
+        raise _unusable(root, reason_of(error), advice) from None
     if not stat_modes.S_ISDIR(status.st_mode):
-        raise _unusable(root, "it is not a folder")
+        raise _unusable(root, "it is not a folder", advice)
     return status.st_dev, status.st_ino
 
 
-def check_readable(root: Path) -> None:
+def check_readable(root: Path, advice: str = ROOT_ADVICE) -> None:
     """Raise RootMissingError when `root` is gone, no folder, or cannot be listed."""
-    root_identity(root)
+    root_identity(root, advice)
     try:
         os.scandir(root).close()
     except OSError as error:
-        raise _unusable(root, reason_of(error)) from None
+        raise _unusable(root, reason_of(error), advice) from None
 
 
 def reason_of(error: OSError) -> str:
-    """Say why the system refused, without the path."""
+    """Why the system refused, without the path."""
     return (error.strerror or str(error)).lower()
 
 
-def _unusable(root: str | Path, reason: str) -> RootMissingError:
-    is_unset = Path(root) == default_root() and not config_path().exists()
-    advice = FIRST_ADVICE if is_unset else ROOT_ADVICE
+def _unusable(root: str | Path, reason: str, advice: str) -> RootMissingError:
     return RootMissingError(f"the memory root {root} cannot be used: {reason}", advice=advice)
 
 
@@ -116,7 +116,7 @@ def _scope(paths: Iterable[str]) -> tuple[str, ...] | None:
 
 
 def _printable(path: str) -> str:
-    """Return a path as it can be stored and shown: bytes that are not UTF-8 become `\\xff` escapes."""
+    """A path as it can be stored and shown: bytes that are not UTF-8 become `\\xff` escapes."""
     if path.isascii():
         return path
     return os.fsencode(path).decode("utf-8", "backslashreplace")
@@ -127,6 +127,7 @@ class _Walk:
     """One scan in the making."""
 
     root: str
+    advice: str
     files: dict[str, FileStat] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     stubs: set[str] = field(default_factory=set)
@@ -162,7 +163,7 @@ class _Walk:
                         self._entry(entry, prefix, pending)
             except OSError as error:
                 if not prefix:
-                    raise _unusable(self.root, reason_of(error)) from None
+                    raise _unusable(self.root, reason_of(error), self.advice) from None
                 if not isinstance(error, FileNotFoundError):
                     self.unknown[prefix[:-1]] = reason_of(error)
 
@@ -192,7 +193,7 @@ class _Walk:
         return False
 
     def _passes_link(self, path: str) -> bool:
-        """Tell whether the path, or a folder on the way to it, is a symbolic link. Raises OSError."""
+        """Whether the path, or a folder on the way to it, is a symbolic link. Raises OSError."""
         parts = path.split("/")
         for end in range(1, len(parts) + 1):
             place = "/".join(parts[:end])

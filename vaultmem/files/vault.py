@@ -13,11 +13,14 @@ import os
 import stat as stat_modes
 import time
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.files import atomic
 from vaultmem.files.snapshot import (
+    NO_FILE,
+    ROOT_ADVICE,
     FileStat,
     Snapshot,
     check_readable,
@@ -35,11 +38,20 @@ READ_PAUSE_S = 0.02
 LEFTOVER_AGE_S = 600.0
 
 
-class Vault:
-    """The notes under one memory root."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A note as it was read, with the stat values that go with its bytes."""
 
-    def __init__(self, root: Path) -> None:
+    note: Note
+    stat: FileStat
+
+
+class Vault:
+    """The notes under one memory root. `root_advice` is what to do when that is gone, where there is more to say."""
+
+    def __init__(self, root: Path, root_advice: str = "") -> None:
         self.root = root
+        self._root_advice = root_advice or ROOT_ADVICE
 
     # --- looking
 
@@ -48,7 +60,7 @@ class Vault:
 
         Raises RootMissingError when the root is gone, no folder, unreadable, or was swapped during the scan.
         """
-        return take_snapshot(self.root, paths)
+        return take_snapshot(self.root, paths, advice=self._root_advice)
 
     def stat(self, path: str) -> FileStat | None:
         """Return the state of one note's file; None when it is gone, a link, or cannot be looked at."""
@@ -77,8 +89,8 @@ class Vault:
             raise RefusedError(f"cannot read {path}: {reason_of(error)}") from None
         raise RefusedError(f"cannot read {path}: it keeps changing", advice="Try again when it is saved.")
 
-    def read_note(self, path: str) -> tuple[Note, FileStat | None]:
-        """Read and parse one note. What cannot be read comes back as an unknown note, without a state.
+    def read_note(self, path: str, seen: FileStat = NO_FILE) -> Reading:
+        """One note, read and parsed. What cannot be read is an unknown note, with the state that a scan has `seen`.
 
         Raises NoteNotFoundError when there is neither a file nor a cloud stub.
         """
@@ -86,12 +98,20 @@ class Vault:
             data, state = self.read(path)
         except NoteNotFoundError:
             if self._has_stub(path):
-                return unknown_note(path, Code.CLOUD_PLACEHOLDER, "its content is still in the cloud"), None
+                detail = "its content is still in the cloud"
+                return Reading(unknown_note(path, Code.CLOUD_PLACEHOLDER, detail), seen)
             raise
         except RefusedError as error:
             reason = str(error).removeprefix(f"cannot read {path}: ")
-            return unknown_note(path, Code.UNREADABLE, reason), None
-        return parse_note(path, data), state
+            return Reading(unknown_note(path, Code.UNREADABLE, reason), seen)
+        return Reading(parse_note(path, data), state)
+
+    def note_at(self, path: str, seen: FileStat = NO_FILE) -> Reading | None:
+        """The same, or None where there is none: it may have vanished since somebody saw it."""
+        try:
+            return self.read_note(path, seen)
+        except NoteNotFoundError:
+            return None
 
     def resolve(self, path: str) -> Path:
         """Return the place of a path, which need not exist.
@@ -112,12 +132,12 @@ class Vault:
 
     def identity(self) -> str:
         """Tell this folder from another one at the same path. Raises RootMissingError."""
-        device, inode = root_identity(self.root)
+        device, inode = root_identity(self.root, self._root_advice)
         return f"{device}:{inode}"
 
     def check_readable(self) -> None:
         """Raise RootMissingError when the root is gone, no folder, or cannot be listed."""
-        check_readable(self.root)
+        check_readable(self.root, self._root_advice)
 
     # --- writing
 
@@ -150,7 +170,7 @@ class Vault:
         if not is_note_name(path.rpartition("/")[2]):
             advice = "It must end in .md and not begin with a dot."
             raise RefusedError(f"{path!r} is no name for a note", advice=advice)
-        root_identity(self.root)
+        root_identity(self.root, self._root_advice)
         folder = self._writable(path).parent
         try:
             atomic.make_folders(self.root, folder)

@@ -249,8 +249,7 @@ def _note_fork() -> None:
     _was_forked_after_lancedb = "lancedb" in sys.modules
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
+os.register_at_fork(after_in_child=_note_fork)
 
 
 def _refuse_forked_child() -> None:

@@ -22,8 +22,7 @@ def main(arguments: list[str]) -> int:
     """Rebuild the index of the store that the arguments name."""
     folder, dimension = arguments
     threading.Thread(target=_die_with_the_parent, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(NICENESS)
+    os.nice(NICENESS)
     try:
         DenseStore(Path(folder), int(dimension), writable=True).rebuild_index()
     except StoreError:

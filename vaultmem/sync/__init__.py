@@ -1,7 +1,6 @@
 """Caches follow files: disk → snapshot → plan → notes → stores → catalog.
 
-plan       what differs between the snapshot and the catalog, as a value
-reading    the notes that differ, and what not to believe yet
+plan       what differs between the snapshot and the catalog, as a value; what not to believe yet
 lexical    a plan applied to the catalog and the lexical store
 dense      vectors for what is pending
 integrity  whether the stores hold what the catalog says, and mending what does not

@@ -31,7 +31,6 @@ from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.dense_rows import DenseRow, Part
 from vaultmem.sync import integrity
 from vaultmem.sync.lexical import PARSER
-from vaultmem.sync.reading import read_note
 from vaultmem.text.languages import language
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def _next_round(
 
 def texts_of(vault: Vault, row: NoteRow) -> Work | None:
     """The texts of the note on record, or None when its file has changed since: the next sync will tell."""
-    reading = read_note(vault, row.path)
+    reading = vault.note_at(row.path)
     if reading is None or reading.note.digest != row.digest:
         return None
     note = reading.note

@@ -142,7 +142,7 @@ def set_unfinished(caches: Caches, unfinished: bool) -> None:
         caches.catalog.set_meta("unfinished", "1" if unfinished else None)
 
 
-def compare(caches: Caches, store: StoreName) -> Disagreement:
+def find_disagreement(caches: Caches, store: StoreName) -> Disagreement:
     """How `store` differs from what the catalog vouches for.
 
     Raises:
@@ -167,7 +167,7 @@ def compare(caches: Caches, store: StoreName) -> Disagreement:
 
 
 def sweep(caches: Caches) -> None:
-    """Delete leftovers, and take back the word for what is missing or miscounted, so that it is made again.
+    """Delete leftovers, and let the catalog vouch no longer for what is missing or miscounted: it is made again.
 
     A store that cannot be read is condemned; one broken store costs the other nothing.
     """
@@ -179,7 +179,7 @@ def sweep(caches: Caches) -> None:
 
 
 def _sweep(caches: Caches, store: StoreName) -> None:
-    difference = compare(caches, store)
+    difference = find_disagreement(caches, store)
     if difference.is_empty:
         return
     wrong = difference.missing | difference.miscounted

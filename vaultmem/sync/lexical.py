@@ -13,16 +13,23 @@ from dataclasses import dataclass, replace
 
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
-from vaultmem.files.snapshot import Snapshot
-from vaultmem.files.vault import Vault
+from vaultmem.files.snapshot import NO_FILE, Snapshot
+from vaultmem.files.vault import Reading, Vault
 from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import ChunkRef, Known, NoteRecord
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.sync import integrity
-from vaultmem.sync.plan import Change, Differences, Plan, Reading, compare, plan_changes
-from vaultmem.sync.reading import SETTLE_NS, hold_back_half_written, read_note
+from vaultmem.sync.plan import (
+    SETTLE_NS,
+    Differences,
+    Plan,
+    Step,
+    find_differences,
+    hold_back_half_written,
+    plan_steps,
+)
 from vaultmem.text.terms import TERMS, document_terms
 
 PARSER = "notes-2"
@@ -77,10 +84,10 @@ def sync(
     must_rebuild = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
     full, scope = full or must_rebuild, None if must_rebuild else scope
     snapshot, known = _look(caches, vault, scope, full=full, on_progress=on_progress)
-    differences = compare(snapshot, known, full=full)
+    differences = find_differences(snapshot, known, full=full)
     scanned = time.perf_counter()
     readings, skipped = _read(vault, snapshot, differences, deadline, on_progress)
-    plan = plan_changes(differences, readings, known)
+    plan = plan_steps(differences, readings, known)
     if skipped:  # what vanished may have moved to where nobody has looked yet
         plan = replace(plan, deleted=())
     plan, unsettled = hold_back_half_written(plan, time.time_ns(), settle_ns)
@@ -158,27 +165,27 @@ def _read(
             return readings, total - number
         if on_progress and number % 50 == 0:
             on_progress(Progress(Phase.READING, number, total))
-        reading = read_note(vault, path, snapshot.files.get(path))
+        reading = vault.note_at(path, snapshot.files.get(path, NO_FILE))
         if reading is not None:
             readings.append(reading)
     return readings, 0
 
 
 def _named(plan: Plan) -> tuple[str, ...]:
-    paths = [change.reading.note.path for change in plan.written] + [gone.path for gone in plan.deleted]
+    paths = [step.reading.note.path for step in plan.written] + [gone.path for gone in plan.deleted]
     return tuple(sorted(paths)[:NAMED_PATHS])
 
 
 # --- applying
 
 
-def prepare_note(change: Change) -> Prepared:
+def prepare_note(step: Step) -> Prepared:
     """What the caches will say of a note."""
-    note, known = change.reading.note, change.known
+    note, known = step.reading.note, step.known
     record = NoteRecord(
         note_key=known.note_key if known else None,
         note=note,
-        stat=change.reading.stat,
+        stat=step.reading.stat,
         chunks=chunk_refs(note) if note.id else (),
     )
     terms = document_terms(note.name, note.description, note.tags, note.body) if note.id else None
@@ -210,12 +217,12 @@ def _apply(caches: Caches, plan: Plan, on_progress: OnProgress | None) -> None:
     integrity.set_unfinished(caches, False)
 
 
-def _apply_batch(caches: Caches, lexical: LexicalStore, batch: Sequence[Change]) -> set[int]:
-    """Index these changes; the keys of notes that lost their id."""
-    prepared = [prepare_note(change) for change in batch]
+def _apply_batch(caches: Caches, lexical: LexicalStore, batch: Sequence[Step]) -> set[int]:
+    """Index the notes of these steps; the keys of notes that lost their id."""
+    prepared = [prepare_note(step) for step in batch]
     with caches.catalog.transaction():
         keys = caches.catalog.write(p.record for p in prepared)
-    held = [change.known.lexical_digest if change.known else None for change in batch]
+    held = [step.known.lexical_digest if step.known else None for step in batch]
     docs = _documents(keys, prepared)
     fresh = [doc for doc, old in zip(docs, held, strict=True) if doc is not None and doc.digest != old]
     lost = {key for key, doc in zip(keys, docs, strict=True) if doc is None}
@@ -236,12 +243,12 @@ def _write_rows(caches: Caches, plan: Plan) -> None:
     catalog = caches.catalog
     with catalog.transaction():
         catalog.delete([known.note_key for known in plan.deleted])
-        catalog.touch({c.known.note_key: c.reading.stat for c in plan.touched if c.known})
-        for change in plan.unknown:
-            if change.known is None:
-                catalog.write([prepare_note(change).record])
+        catalog.touch({step.known.note_key: step.reading.stat for step in plan.touched if step.known})
+        for step in plan.unknown:
+            if step.known is None:
+                catalog.write([prepare_note(step).record])
             else:
-                catalog.mark_unknown(change.known.note_key, change.reading.stat, change.reading.note.problems)
+                catalog.mark_unknown(step.known.note_key, step.reading.stat, step.reading.note.problems)
 
 
 def _forget(caches: Caches, lexical: LexicalStore, note_keys: set[int]) -> None:
@@ -272,24 +279,24 @@ def _apply_with_new_lexical(
     """Fill the next lexical generation with every note that was read, and switch to it last."""
     integrity.set_unfinished(caches, True)
     _write_rows(caches, plan)
-    planned = {change.reading.note.path: change for change in plan.written}
-    held = {change.reading.note.path for change in plan.unknown}
-    changes = [
-        planned.get(r.note.path) or Change(known.get(r.note.path), r)
+    planned = {step.reading.note.path: step for step in plan.written}
+    held = {step.reading.note.path for step in plan.unknown}
+    steps = [
+        planned.get(r.note.path) or Step(known.get(r.note.path), r)
         for r in readings
         if r.note.path not in held
     ]
     versions: dict[int, str] = {}
     with caches.next_lexical(TERMS) as (store, generation):
-        for batch in _batches(changes):
-            prepared = [prepare_note(change) for change in batch]
+        for batch in _batches(steps):
+            prepared = [prepare_note(step) for step in batch]
             with caches.catalog.transaction():
                 keys = caches.catalog.write(p.record for p in prepared)
             docs = [doc for doc in _documents(keys, prepared) if doc is not None]
             store.add(docs)
             versions |= {doc.note_key: doc.digest for doc in docs}
             if on_progress:
-                on_progress(Progress(Phase.INDEXING, len(versions), len(changes)))
+                on_progress(Progress(Phase.INDEXING, len(versions), len(steps)))
         with caches.catalog.transaction():
             generation.switch(versions)
     integrity.rules_applied(caches, f"{PARSER} {CHUNKER}")
@@ -297,6 +304,6 @@ def _apply_with_new_lexical(
     integrity.set_unfinished(caches, False)
 
 
-def _batches(changes: Sequence[Change]) -> Iterable[Sequence[Change]]:
-    for start in range(0, len(changes), NOTES_PER_COMMIT):
-        yield changes[start : start + NOTES_PER_COMMIT]
+def _batches(steps: Sequence[Step]) -> Iterable[Sequence[Step]]:
+    for start in range(0, len(steps), NOTES_PER_COMMIT):
+        yield steps[start : start + NOTES_PER_COMMIT]

@@ -9,12 +9,12 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from vaultmem.files.vault import Vault
+from vaultmem.files.snapshot import NO_FILE
+from vaultmem.files.vault import Reading, Vault
 from vaultmem.notes.parse import Note
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import NoteRow
-from vaultmem.sync.plan import Reading, compare, plan_changes
-from vaultmem.sync.reading import hold_back_half_written, read_note
+from vaultmem.sync.plan import find_differences, hold_back_half_written, plan_steps
 from vaultmem.text.shown import is_text
 
 
@@ -35,7 +35,7 @@ class Overlay:
         return len(self.changed) + len(self.gone) - len(self.moved)
 
     def paths_with_id(self, catalog: Catalog, note_id: str) -> tuple[str, ...]:
-        """Where notes with this id lie now; more than one is a conflict. Half a character is in no note."""
+        """Where notes with this id lie now; more than one is a conflict. A lone surrogate is in no note."""
         if not is_text(note_id):
             return ()
         recorded = {row.path for row in catalog.rows_with_id(note_id)}
@@ -89,18 +89,18 @@ def look(catalog: Catalog, vault: Vault, deadline: float) -> Overlay:
         RootMissingError: the root is gone.
     """
     snapshot, known = vault.scan(), catalog.known()
-    differences = compare(snapshot, known)
+    differences = find_differences(snapshot, known)
     readings = list[Reading]()
     for path in differences.to_read:
         if time.monotonic() > deadline:
             break
-        reading = read_note(vault, path, snapshot.files.get(path))
+        reading = vault.note_at(path, snapshot.files.get(path, NO_FILE))
         if reading is not None:
             readings.append(reading)
-    plan, _ = hold_back_half_written(plan_changes(differences, readings, known), time.time_ns())
+    plan, _ = hold_back_half_written(plan_steps(differences, readings, known), time.time_ns())
     return Overlay(
-        changed={c.reading.note.path: c.reading.note for c in plan.written + plan.unknown},
+        changed={step.reading.note.path: step.reading.note for step in plan.written + plan.unknown},
         gone=frozenset(gone.path for gone in differences.gone),
-        moved={change.known.path: change.reading.note.path for change in plan.moved if change.known},
+        moved={step.known.path: step.reading.note.path for step in plan.moved if step.known},
         has_work=not plan.is_empty or len(readings) < len(differences.to_read),
     )

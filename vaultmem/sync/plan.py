@@ -1,21 +1,23 @@
 """What differs between the files and the catalog. Pure: deciding is here, doing is in sync.
 
 Two steps, since most files need only a look at their stat values:
-`compare` a snapshot with what is on record, read the notes it names, then `plan_changes`.
+`find_differences` between a snapshot and what is on record, read the notes they name, then `plan_steps`.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from vaultmem.files.snapshot import FileStat, Snapshot
-from vaultmem.notes.parse import Note, unknown_note
+from vaultmem.files.snapshot import NO_FILE, Snapshot
+from vaultmem.files.vault import Reading
+from vaultmem.notes.parse import unknown_note
 from vaultmem.notes.problems import Code
 from vaultmem.stores.catalog_rows import Known
 
-NO_FILE = FileStat(0, 0, 0, 0)
+SETTLE_NS = 1_500_000_000
+"""A good note that stops being one is given this long, in case somebody is in the middle of saving it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +34,8 @@ class Differences:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A note as it was read, with the stat values that go with its bytes (all zero for a cloud placeholder)."""
-
-    note: Note
-    stat: FileStat
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A note that differs from the catalog; `known` is None when it is new."""
+class Step:
+    """What to do about one note that differs from the catalog; `known` is None when it is new."""
 
     known: Known | None
     reading: Reading
@@ -51,13 +45,13 @@ class Change:
 class Plan:
     """The difference between the files and the catalog. Every path is in at most one part."""
 
-    added: tuple[Change, ...] = ()
-    updated: tuple[Change, ...] = ()
-    moved: tuple[Change, ...] = ()
+    added: tuple[Step, ...] = ()
+    updated: tuple[Step, ...] = ()
+    moved: tuple[Step, ...] = ()
     """The same note at another path; its text may have changed too."""
-    touched: tuple[Change, ...] = ()
+    touched: tuple[Step, ...] = ()
     """Other stat values, same bytes."""
-    unknown: tuple[Change, ...] = ()
+    unknown: tuple[Step, ...] = ()
     """Cannot be read at the moment: last good rows stay."""
     deleted: tuple[Known, ...] = ()
     unchanged: int = 0
@@ -68,12 +62,12 @@ class Plan:
         return not (self.added or self.updated or self.moved or self.touched or self.unknown or self.deleted)
 
     @property
-    def written(self) -> tuple[Change, ...]:
-        """Every change that brings text that the stores do not have."""
+    def written(self) -> tuple[Step, ...]:
+        """Every step that brings text that the stores do not have."""
         return self.added + self.updated + self.moved
 
 
-def compare(snapshot: Snapshot, known: Mapping[str, Known], *, full: bool = False) -> Differences:
+def find_differences(snapshot: Snapshot, known: Mapping[str, Known], *, full: bool = False) -> Differences:
     """What has to be read, what is gone, what cannot be known. `full` distrusts stat values and reads every file."""
     stubs = set(snapshot.placeholders) - snapshot.files.keys()
     to_read, gone, unknown, unchanged = list[str](), list[Known](), dict[str, str](), 0
@@ -120,7 +114,7 @@ def _never_seen(unknown: Mapping[str, str], known: Mapping[str, Known]) -> dict[
     }
 
 
-def plan_changes(differences: Differences, readings: Sequence[Reading], known: Mapping[str, Known]) -> Plan:
+def plan_steps(differences: Differences, readings: Sequence[Reading], known: Mapping[str, Known]) -> Plan:
     """What to do about the differences, once the files they name were read.
 
     A path that vanished and one that appeared are one move when the notes have the same id, or failing that the
@@ -129,25 +123,25 @@ def plan_changes(differences: Differences, readings: Sequence[Reading], known: M
     appeared = [r for r in readings if r.note.path not in known and r.note.is_known]
     origin = _match_moves(appeared, differences.gone)
     moved_keys = {on_record.note_key for on_record in origin.values()}
-    added, updated, moved = list[Change](), list[Change](), list[Change]()
-    touched, unknown = list[Change](), list[Change]()
+    added, updated, moved = list[Step](), list[Step](), list[Step]()
+    touched, unknown = list[Step](), list[Step]()
     for reading in readings:
         on_record = known.get(reading.note.path)
-        change = Change(on_record, reading)
+        step = Step(on_record, reading)
         if not reading.note.is_known:
             if on_record is None or on_record.is_known or on_record.stat != reading.stat:
-                unknown.append(change)
+                unknown.append(step)
         elif on_record is None:
             source = origin.get(reading.note.path)
-            (moved if source else added).append(Change(source, reading))
+            (moved if source else added).append(Step(source, reading))
         elif reading.note.digest != on_record.digest or not on_record.is_settled:
-            updated.append(change)
+            updated.append(step)
         elif reading.stat != on_record.stat:
-            touched.append(change)
+            touched.append(step)
     for path, reason in differences.unknown.items():
         on_record = known.get(path)
         note = unknown_note(path, Code.UNREADABLE, reason)
-        unknown.append(Change(on_record, Reading(note, on_record.stat if on_record else NO_FILE)))
+        unknown.append(Step(on_record, Reading(note, on_record.stat if on_record else NO_FILE)))
     parts = added + updated + moved + touched + unknown
     return Plan(
         added=tuple(added),
@@ -187,18 +181,30 @@ def _match_moves(appeared: Sequence[Reading], gone: Sequence[Known]) -> dict[str
     return origin
 
 
-def is_half_written(change: Change, now_ns: int, settle_ns: int) -> bool:
+def is_half_written(step: Step, now_ns: int, settle_ns: int) -> bool:
     """A note that was good and stopped being one just now: somebody may be in the middle of saving it."""
-    known, reading = change.known, change.reading
+    known, reading = step.known, step.reading
     if known is None or known.id is None:
         return False
     is_worse = reading.note.id is None
     return is_worse and 0 <= now_ns - reading.stat.mtime_ns < settle_ns
 
 
-def as_unknown(change: Change) -> Change:
-    """The same change as one whose text cannot be trusted yet."""
-    note = change.reading.note
+def as_unknown(step: Step) -> Step:
+    """The same step as one whose text cannot be trusted yet."""
+    note = step.reading.note
     code = note.problems[0].code if note.problems else Code.UNREADABLE
     held = unknown_note(note.path, code, "changed a moment ago; looked at again shortly")
-    return Change(change.known, Reading(held, change.reading.stat))
+    return Step(step.known, Reading(held, step.reading.stat))
+
+
+def hold_back_half_written(
+    plan: Plan, now_ns: int, settle_ns: int = SETTLE_NS
+) -> tuple[Plan, tuple[str, ...]]:
+    """The plan with notes that somebody may be in the middle of saving taken for unknown; and their paths."""
+    held = [step for step in plan.updated if is_half_written(step, now_ns, settle_ns)]
+    if not held:
+        return plan, ()
+    updated = tuple(step for step in plan.updated if step not in held)
+    unknown = plan.unknown + tuple(as_unknown(step) for step in held)
+    return replace(plan, updated=updated, unknown=unknown), tuple(step.reading.note.path for step in held)
