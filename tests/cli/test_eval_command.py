@@ -49,3 +49,17 @@ def test_a_picture_in_a_folder_that_is_not_there_is_refused(
 ) -> None:
     assert run(["eval", golden, "--plot", str(tmp_path / "none" / "a.svg")]) == 2
     assert "there is no folder" in capsys.readouterr().err
+
+
+def test_a_golden_set_has_to_be_named(golden: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["eval"]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "which golden set?" in said.err and "--from-vault" in said.err
+
+
+def test_a_set_is_not_proposed_over_a_file_that_is_there(
+    golden: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["eval", golden, "--from-vault"]) == 1
+    assert "is there already" in capsys.readouterr().err
+    assert Path(golden).read_text("utf-8") == QUERY

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+import io
+import sys
+
 import pytest
+
+from vaultmem.cli.input import read_question, read_text, share
+from vaultmem.errors import UsageError
 
 
 def test_recall_reads_a_query_from_stdin(shell):
@@ -72,3 +79,33 @@ def test_a_setting_with_a_wrong_value_names_where_it_is_from(shell, monkeypatch)
     monkeypatch.setenv("MARCH_MEMORY_RECALL_MIN_SCORE", "lots")
     answer = shell("recall", "alpha")
     assert answer.code == 2 and "MARCH_MEMORY_RECALL_MIN_SCORE" in answer.complaint
+
+
+@pytest.mark.parametrize(("text", "value"), [("0", 0.0), ("1", 1.0), (" 0.5 ", 0.5), ("1e-3", 0.001)])
+def test_a_share_is_a_number_from_0_to_1(text, value):
+    assert share(text) == value
+
+
+@pytest.mark.parametrize("text", ["-0.1", "1.001", "nan", "inf", "half", ""])
+def test_what_is_no_share_is_refused(text):
+    with pytest.raises((ValueError, argparse.ArgumentTypeError)):
+        share(text)
+
+
+def given_stdin(monkeypatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@pytest.mark.parametrize("read", [read_question, read_text])
+def test_a_byte_order_mark_is_no_part_of_what_was_said(monkeypatch, read):
+    given_stdin(monkeypatch, "\ufeff缓存\r\n".encode())
+    assert read() == "缓存\r\n"
+
+
+def test_what_is_kept_is_refused_where_a_question_is_read_as_well_as_can_be(monkeypatch):
+    given_stdin(monkeypatch, b"one\n\xff")
+    assert read_question() == "one\n\ufffd"
+    given_stdin(monkeypatch, b"one\n\xff")
+    with pytest.raises(UsageError, match="line 2") as refused:
+        read_text()
+    assert "iconv" in refused.value.advice

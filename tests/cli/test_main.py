@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from vaultmem.cli import main as cli
+from vaultmem.cli.commands import COMMANDS
+from vaultmem.cli.main import command_in, make_parser
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import NoteNotFoundError
 
@@ -117,3 +119,33 @@ def test_a_bug_has_a_document_too(shell, monkeypatch):
 
 def test_behind_two_dashes_json_is_a_word(shell):
     assert shell("open", "--", "--json").complaint
+
+
+@pytest.mark.parametrize(
+    ("words", "command"),
+    [
+        ((), None),
+        (("--help",), None),
+        (("status", "sync"), "status"),
+        (("--json", "--root", "sync", "status"), "status"),
+        (("--root=sync", "--state-dir", "x", "--embed", "none", "status"), "status"),
+        (("--root",), None),
+        (("frobnicate",), "frobnicate"),
+    ],
+)
+def test_the_command_is_the_first_word_that_is_neither_a_flag_nor_a_flags_value(words, command):
+    assert command_in(words) == command
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_grammar_of_one_command_says_of_it_what_the_whole_grammar_says(name, capsys):
+    said = []
+    for parser in (make_parser(name), make_parser()):
+        with pytest.raises(SystemExit):
+            parser.parse_args([name, "--help"])
+        said.append(capsys.readouterr().out)
+    assert said[0] == said[1] and COMMANDS[name].summary in " ".join(said[0].split())
+
+
+def test_of_a_word_that_is_no_command_the_whole_grammar_is_made(capsys):
+    assert make_parser("frobnicate").format_help() == make_parser().format_help()

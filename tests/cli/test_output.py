@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from vaultmem.cli import output
+from vaultmem.cli.output import answer, answer_json, complain, gathered, is_terminal, narrate, reassure
+from vaultmem.errors import EngineError, RefusedError
 
 
 def test_a_person_at_a_terminal_is_told_that_nothing_is_the_answer(shell, monkeypatch):
@@ -64,3 +71,64 @@ def test_remarks_that_nobody_can_read_change_no_answer(shell, stderr):
     assert code == 0 and out.startswith("1 note: 1 added\n")
     assert shell.line(f"vaultmem frobnicate {stderr}") == (2, "", "")
     assert "vaultmem" not in (shell.root / "a.md").read_text("utf-8")
+
+
+def test_an_empty_answer_is_no_line(capsys):
+    answer("")
+    answer("a\n", end="")
+    assert capsys.readouterr() == ("a\n", "")
+
+
+def test_a_document_keeps_letters_of_any_script_and_no_number_that_json_has_not(capsys):
+    answer_json({"缓存": [1.5, None]})
+    out = capsys.readouterr().out
+    assert json.loads(out) == {"缓存": [1.5, None]} and "缓存" in out
+    with pytest.raises(ValueError):
+        answer_json({"x": float("nan")})
+
+
+def test_a_complaint_is_a_line_and_its_advice_another(capsys):
+    complain(RefusedError("no\x1b[31m\nnote", advice="Look\rthere."))
+    complain(RefusedError("no"))
+    assert capsys.readouterr() == ("", "vaultmem: no[31m note\n  Look there.\nvaultmem: no\n")
+
+
+def test_what_was_gathered_is_the_answer_however_it_ended(capsys):
+    with pytest.raises(RefusedError), gathered() as said:
+        said.write("wrote a\n")
+        assert capsys.readouterr().out == ""
+        raise RefusedError("not b")
+    assert capsys.readouterr().out == "wrote a\n"
+
+
+def test_nobody_at_a_terminal_is_not_reassured(capsys):
+    reassure("nothing")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_stream_that_was_closed_is_no_terminal():
+    stream = io.StringIO()
+    stream.close()
+    assert not is_terminal(stream)
+
+
+@pytest.fixture
+def full() -> Iterator[TextIO]:
+    """A disk on which nothing fits."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    with open("/dev/full", "w", encoding="utf-8") as stream:
+        yield stream
+
+
+def test_an_answer_that_does_not_fit_is_an_error_with_what_to_do(full):
+    with contextlib.redirect_stdout(full):
+        with pytest.raises(EngineError, match="cannot write the answer: no space left on device") as error:
+            answer("a")
+        answer("nowhere to go, and no error any more")
+    assert "stdout" in error.value.advice
+
+
+def test_a_remark_that_does_not_fit_is_let_go(full):
+    with contextlib.redirect_stderr(full):
+        narrate("a")

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.mcp_server.clients import Raw
+from vaultmem.mcp_server.refusals import INVALID_REQUEST, PARSE_ERROR, refusal
 
 
 @pytest.mark.parametrize(
@@ -68,3 +71,53 @@ def test_a_save_whose_bytes_are_no_utf8_writes_nothing(raw: Raw, root: Path) -> 
     raw.process.stdin.flush()
     assert "byte 0xe9" in raw.answer(None)["error"]["message"]
     assert len(list(root.rglob("*.md"))) == 1
+
+
+def answer(line: bytes) -> dict[str, Any]:
+    message = refusal(line)
+    assert message is not None
+    return message.model_dump(by_alias=True, exclude_none=True)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"id": 1, "method": "ping"},
+        {"id": "x", "method": "tools/call", "params": {"name": "缓存"}},
+        {"method": "notifications/initialized"},
+        {"id": 1, "result": {}},
+    ],
+    ids=["request", "call", "notification", "answer"],
+)
+def test_what_the_sdk_can_read_is_not_refused(message: dict[str, Any]) -> None:
+    assert refusal(json.dumps({"jsonrpc": "2.0", **message}).encode()) is None
+
+
+@given(st.binary() | st.text().map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_every_line_that_is_no_json_is_a_parse_error(line: bytes) -> None:
+    try:
+        json.loads(line.decode())
+    except ValueError:
+        assert answer(line)["error"]["code"] == PARSE_ERROR
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["id", "method", "params", "x"]), inner),
+    max_leaves=6,
+)
+
+
+@given(JSON)
+def test_json_that_is_no_message_is_an_invalid_request(message: Any) -> None:
+    told = answer(json.dumps(message).encode())
+    assert told["error"]["code"] == INVALID_REQUEST and told["jsonrpc"] == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(7, 7), ("a", "a"), (True, None), (None, None), (1.5, None), ("\ud800", None), ([], None)],
+)
+def test_an_answer_carries_the_id_where_that_can_be_one(number: object, told: object) -> None:
+    line = json.dumps({"id": number, "no": "message"}).encode()
+    assert answer(line).get("id") == told

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from tests.mcp_server.clients import stdio, text
+from vaultmem.mcp_server.schema import InFlight, _tag_list
 
 
 async def test_the_sdks_client_drives_every_tool_over_stdio(environ: dict[str, str], root: Path) -> None:
@@ -55,3 +60,45 @@ async def test_bad_arguments_are_tool_errors_and_the_server_lives_on(environ: di
             assert answer.is_error, (tool, arguments)
             assert 0 < len(text(answer)) < 600 and "Traceback" not in text(answer)
         assert not (await session.call_tool("memory_open", {"id": "mem_a"})).is_error
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        (["a", "b"], ["a", "b"]),
+        ('["a", "b c"]', ["a", "b c"]),
+        ("a, b c,,", ["a", " b c"]),
+        ("", []),
+        (None, None),
+        (3, 3),
+    ],
+)
+def test_a_list_that_came_as_text_is_read_as_one(given: object, tags: object) -> None:
+    assert _tag_list(given) == tags
+
+
+async def test_the_warm_up_starts_once_and_after_the_answer_to_the_handshake() -> None:
+    warm, starts = threading.Event(), list[int]()
+    nearest = SimpleNamespace(warm_up=lambda: (starts.append(1), warm.set()))
+    in_flight = InFlight(nearest)  # type: ignore[arg-type]
+    counted = []
+
+    async def go_on(context: Any) -> None:
+        counted.append(in_flight.count)
+        assert not warm.is_set()
+
+    async def fail(context: Any) -> None:
+        raise ValueError
+
+    def message(method: str) -> Any:
+        return SimpleNamespace(method=method)
+
+    await in_flight(message("initialize"), go_on)
+    with pytest.raises(ValueError):
+        await in_flight(message("tools/call"), fail)
+    assert starts == []
+    await in_flight(message("notifications/initialized"), go_on)
+    assert warm.wait(5) and (counted, in_flight.count) == ([1, 1], 0)
+    warm.clear()
+    await in_flight(message("notifications/initialized"), go_on)
+    assert starts == [1]
