@@ -63,7 +63,7 @@ class Vault:
         return take_snapshot(self.root, paths, advice=self._root_advice)
 
     def stat(self, path: str) -> FileStat | None:
-        """Return the state of one note's file; None when it is gone, a link, or cannot be looked at."""
+        """The state of one note's file; None when it is gone, a link, or cannot be looked at."""
         try:
             status = self.resolve(path).lstat()
         except (OSError, NoteNotFoundError):
@@ -114,7 +114,7 @@ class Vault:
             return None
 
     def resolve(self, path: str) -> Path:
-        """Return the place of a path, which need not exist.
+        """The place of a path, which need not exist.
 
         Raises NoteNotFoundError when it leaves the root, is hidden or passes a symbolic link.
         """
@@ -131,7 +131,7 @@ class Vault:
         return Path(place)
 
     def identity(self) -> str:
-        """Tell this folder from another one at the same path. Raises RootMissingError."""
+        """What tells this folder from another one at the same path. Raises RootMissingError."""
         device, inode = root_identity(self.root, self._root_advice)
         return f"{device}:{inode}"
 
@@ -201,7 +201,7 @@ class Vault:
             raise RefusedError(f"cannot move {path} to the trash: {reason_of(error)}") from None
 
     def trash_folder(self, path: str) -> Path:
-        """Return the `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
+        """The `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
         root = self.root.resolve()
         for folder in (root, *root.parents):
             if (folder / ".obsidian").is_dir():
@@ -260,7 +260,7 @@ def _is_link(place: str) -> bool:
 
 
 def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
-    """Return the bytes with the file's state before and after. Raises OSError."""
+    """The bytes with the file's state before and after. Raises OSError."""
     # O_NONBLOCK: a named pipe called x.md must not stop everything.
     descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
@@ -281,7 +281,7 @@ def _holds(target: Path, expected: bytes) -> bool:
 
 
 def _numbered(stem: str, joint: str, suffix: str) -> Iterator[str]:
-    """Yield a name, then the same with 2, 3… for ever."""
+    """A name, then the same with 2, 3… for ever."""
     yield stem + suffix
     number = 2
     while True:

@@ -79,7 +79,7 @@ class VectorStore:
         return store
 
     def get(self, fingerprint: str, hashes: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors that are there, by text hash; each is (d,) float32 and read-only."""
+        """The vectors that are there, by text hash; each is (d,) float32 and read-only."""
         import numpy as np
 
         wanted = list(dict.fromkeys(hashes))
@@ -134,7 +134,7 @@ class VectorStore:
         return removed
 
     def get_calibration(self, key: str) -> bytes | None:
-        """Return the calibration kept under `key`, or None."""
+        """The calibration kept under `key`, or None."""
         with self._reading():
             row = self._connection.execute("SELECT value FROM calibrations WHERE key = ?", (key,)).fetchone()
         return None if row is None else bytes(row[0])
@@ -145,7 +145,7 @@ class VectorStore:
             self._connection.execute("INSERT OR REPLACE INTO calibrations VALUES (?, ?)", (key, value))
 
     def count(self) -> int:
-        """Return how many vectors are kept, over all models."""
+        """How many vectors are kept, over all models."""
         with self._reading():
             return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
 

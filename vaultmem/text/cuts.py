@@ -35,11 +35,11 @@ class Limits:
 
     @classmethod
     def around(cls, target_chars: int) -> Limits:
-        """Return the limits for a target: half as much again for a piece, never more than twice as much."""
+        """The limits for a target: half as much again for a piece, never more than twice as much."""
         return cls(target_chars, target_chars * 3 // 2, target_chars * 2)
 
     def less(self, overhead: str) -> Limits:
-        """Return the limits for what goes beside `overhead` (a repeated header, fence lines) in one piece."""
+        """The limits for what goes beside `overhead` (a repeated header, fence lines) in one piece."""
         chars, tokens = len(overhead), estimate_tokens(overhead)
         least = self.target_chars // 4
         return Limits(
@@ -51,11 +51,11 @@ class Limits:
         )
 
     def is_piece(self, text: str) -> bool:
-        """Tell whether a text may stay whole."""
+        """Whether a text may stay whole."""
         return len(text) <= self.piece_chars and estimate_tokens(text) <= self.piece_tokens
 
     def is_allowed(self, text: str) -> bool:
-        """Tell whether a text is within the hard limits."""
+        """Whether a text is within the hard limits."""
         return len(text) <= self.hard_chars and estimate_tokens(text) <= self.hard_tokens
 
 
@@ -98,7 +98,7 @@ _TICKS = re.compile(r"`+")
 
 
 def cut(text: str, limits: Limits, places: Places = PROSE) -> list[tuple[int, int]]:
-    """Return the spans (start, end) of consecutive pieces that together are the text.
+    """The spans (start, end) of consecutive pieces that together are the text.
 
     A piece ends at the best place near `target_chars`; the last two share what is left evenly. Where
     there is no place at all (a link, a word or a code line longer than the limits) the cut is at the
@@ -117,7 +117,7 @@ def cut(text: str, limits: Limits, places: Places = PROSE) -> list[tuple[int, in
 
 
 def protected_spans(text: str, longest: int) -> list[tuple[int, int]]:
-    """Return the spans that must stay whole, in order and apart: wikilinks, links, URLs, code in a line.
+    """The spans that must stay whole, in order and apart: wikilinks, links, URLs, code in a line.
 
     Spans longer than `longest` are left out.
     """
@@ -192,7 +192,7 @@ def _nearest(
     goal: int,
     kept: Sequence[tuple[int, int]],
 ) -> int | None:
-    """Return the allowed cut in the window that is nearest to the goal, the earlier of two."""
+    """The allowed cut in the window that is nearest to the goal, the earlier of two."""
     best = None
     for match in place.finditer(text, max(window[0] - 1, 0), min(window[1] + 1, len(text))):
         end = match.end()
@@ -223,7 +223,7 @@ def _is_free(text: str, position: int, kept: Sequence[tuple[int, int]]) -> bool:
 
 
 def is_letter_border(text: str, position: int) -> bool:
-    """Tell whether a cut before `position` leaves what a reader sees as one letter whole.
+    """Whether a cut before `position` leaves what a reader sees as one letter whole.
 
     Covers combining marks, joined and modified emoji, flags and conjoining Hangul; not the rarer rules
     of UAX #29.
@@ -260,5 +260,5 @@ class LineIndex:
         self._breaks = [match.start() for match in _LINE.finditer(text)]
 
     def line_of(self, position: int) -> int:
-        """Return how many lines end before `position`."""
+        """How many lines end before `position`."""
         return bisect_right(self._breaks, position - 1)

@@ -11,7 +11,7 @@ JOINERS = "\u200c\u200d"
 
 
 def is_text(text: str) -> bool:
-    """Tell whether a text can be written as UTF-8: it holds no half of a character, such as an undecodable byte."""
+    """Whether a text can be written as UTF-8: it holds no lone surrogate, such as an undecodable byte."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -49,7 +49,7 @@ def _shown(character: str, line_break: str = " ") -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return at most `width` characters of a text, the last `…` when something was cut, never inside a letter."""
+    """At most `width` characters of a text, the last `…` when something was cut, never inside a letter."""
     if len(text) <= width:
         return text
     end = max(width - 1, 0)
