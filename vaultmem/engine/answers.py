@@ -189,7 +189,7 @@ def _is_searchable(catalog: Catalog, overlay: Overlay, vault: Vault, note: Note)
 def _still_has_id(vault: Vault, path: str, note_id: str) -> bool:
     """A note on record may have lost its id, or its file, since the last look. One that cannot be read keeps it."""
     note = _note_now(vault, path)
-    return note is not None and (note.id == note_id or not note.is_known)
+    return note is not None and (note.id == note_id or not note.is_readable)
 
 
 # --- recall
@@ -215,10 +215,10 @@ def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[No
         stat = vault.stat(row.path)
         if stat is None:
             return None
-        if stat == row.stat and row.is_known:
+        if stat == row.stat and row.is_readable:
             return row
         note = _note_now(vault, row.path)
-        if note is None or not note.is_known:
+        if note is None or not note.is_readable:
             return None
         seen = replace(overlay, changed={**overlay.changed, row.path: note}).apply(catalog, row)
         return seen if seen is not None and seen.id == row.id else None

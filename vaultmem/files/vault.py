@@ -32,7 +32,7 @@ from vaultmem.notes.names import is_note_name, is_skipped_folder
 from vaultmem.notes.parse import Note, parse_note, unknown_note
 from vaultmem.notes.problems import Code
 
-READ_LIMIT_BYTES = 256 * 1024 * 1024
+NOTE_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4
 READ_PAUSE_S = 0.02
 LEFTOVER_AGE_S = 600.0
@@ -267,8 +267,8 @@ def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
         status = os.fstat(descriptor)
         if not stat_modes.S_ISREG(status.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a regular file")
-        if status.st_size > READ_LIMIT_BYTES:
-            raise OSError(errno.EFBIG, f"it is larger than {READ_LIMIT_BYTES // 1024**2} MiB")
+        if status.st_size > NOTE_LIMIT_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {NOTE_LIMIT_BYTES // 1024**2} MiB")
         data = file.read()
         return data, FileStat.of(status), FileStat.of(os.fstat(descriptor))
 

@@ -24,7 +24,7 @@ from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, i
 if TYPE_CHECKING:
     import tantivy
 
-SCHEMA_VERSION = 1
+LEXICAL_FORMAT = 1
 """Part of the schema stamp; another number makes the folder foreign, and it is rebuilt."""
 
 WRITER_HEAP_BYTES = 20_000_000
@@ -40,7 +40,7 @@ TERMS_VERIFIED = 2_000
 """Up to eight segments of six or seven files. More are the leftovers of killed writers."""
 
 _STAMP_FILE = "store.json"
-_STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
+_STAMP = {"store": "vaultmem lexical", "version": LEXICAL_FORMAT}
 _FIELDS = ("note_key", "version", "length", "terms", "bag")
 _BAG_SEPARATOR = "\n"
 

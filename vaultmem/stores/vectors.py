@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 VECTORS_KEPT_S = 30 * 86_400
 """A vector whose text no note has had for this long is dropped."""
 
-SCHEMA_VERSION = 1
+VECTORS_SCHEMA = 1
 """Stamped into the file as `user_version`; another version is not read, the cache is made anew."""
 
 APPLICATION_ID = 0x766D7663
@@ -169,7 +169,7 @@ class VectorStore:
             self._connection.execute("PRAGMA query_only = ON")
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if (application, version) == (APPLICATION_ID, SCHEMA_VERSION):
+        if (application, version) == (APPLICATION_ID, VECTORS_SCHEMA):
             return
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables or not writable:
@@ -181,7 +181,7 @@ class VectorStore:
         self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
         self._connection.executescript(
             f"BEGIN IMMEDIATE; {_TABLES} PRAGMA application_id = {APPLICATION_ID};"
-            f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            f" PRAGMA user_version = {VECTORS_SCHEMA}; COMMIT;"
         )
 
     def _model(self, fingerprint: str) -> int | None:
