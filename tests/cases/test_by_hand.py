@@ -196,7 +196,7 @@ def test_fs_crash_mid_write_a_killed_save_leaves_whole_notes(world):
                 process.wait(chance.uniform(0.1, 0.9))
             process.send_signal(signal.SIGKILL)
         notes = [parse_note(file.name, file.read_bytes()) for file in world.root.rglob("*.md")]
-        assert all(note.is_known and note.id and re.search(r"end( \d+)?\n$", note.body) for note in notes)
+        assert all(note.is_readable and note.id and re.search(r"end( \d+)?\n$", note.body) for note in notes)
         assert len({note.id for note in notes}) == len(notes)
     assert len(notes) > 5, "the test does not save"
     with world.engine() as engine:

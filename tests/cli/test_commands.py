@@ -172,7 +172,7 @@ def test_a_missing_root_exits_3_and_says_how_to_name_it(shell):
 
 def test_a_busy_lock_exits_3_and_names_the_process(shell, monkeypatch):
     shell.note("a.md", "a")
-    monkeypatch.setattr(access, "LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr(access, "WRITER_WAIT_S", 0.1)
     lock = WriterLock(shell.state_dir / "writer.lock")
     assert lock.try_acquire()
     answer = shell("sync")

@@ -22,7 +22,7 @@ from vaultmem.editing.edits import (
     set_tags,
     without_own_block,
 )
-from vaultmem.editing.scalars import write_scalar
+from vaultmem.editing.entries import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import find_block
 from vaultmem.notes.metadata import Status
@@ -348,9 +348,9 @@ def test_a_list_of_another_name_is_not_replaced() -> None:
 
 
 def test_half_a_character_is_refused() -> None:
-    with pytest.raises(EditRefusedError, match="half a character"):
+    with pytest.raises(EditRefusedError, match="a lone surrogate, half of a UTF-16 pair"):
         set_fields(note(), {"name": "a\ud800"})
-    with pytest.raises(EditRefusedError, match="half a character"):
+    with pytest.raises(EditRefusedError, match="a lone surrogate, half of a UTF-16 pair"):
         compose_note({"id": "x"}, "a\ud800")
 
 

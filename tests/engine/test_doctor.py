@@ -211,7 +211,7 @@ def test_a_missing_root_fails_what_it_must_and_nothing_is_repaired(synced):
 
 
 def test_repair_needs_the_lock(synced, monkeypatch):
-    monkeypatch.setattr("vaultmem.stores.access.LOCK_WAIT_S", 0.1)
+    monkeypatch.setattr("vaultmem.stores.access.WRITER_WAIT_S", 0.1)
     with synced.engine(hold=True), synced.engine() as beside:
         assert beside.doctor().healthy
         with pytest.raises(WriterBusyError):

@@ -241,7 +241,7 @@ def test_a_cloud_stub_is_an_unknown_note(root: Path) -> None:
     put(root, ".n.md.icloud")
     reading = Vault(root).read_note("n.md")
     note, state = reading.note, reading.stat
-    assert ([p.code for p in note.problems], note.is_known, state) == (
+    assert ([p.code for p in note.problems], note.is_readable, state) == (
         [Code.CLOUD_PLACEHOLDER],
         False,
         NO_FILE,
@@ -257,7 +257,7 @@ def test_a_note_that_vanished_since_it_was_seen_is_none(root: Path) -> None:
     assert Vault(root).note_at("n.md", seen) is None
     put(root, ".n.md.icloud")
     stub = Vault(root).note_at("n.md", seen)
-    assert stub is not None and (stub.note.is_known, stub.stat) == (False, seen)
+    assert stub is not None and (stub.note.is_readable, stub.stat) == (False, seen)
 
 
 def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,12 +266,12 @@ def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.M
     reading = Vault(root).read_note("n: odd.md")
     note, state = reading.note, reading.stat
     assert (note.problems[0].code, note.problems[0].detail) == (Code.UNREADABLE, "permission denied")
-    assert (note.is_known, state) == (False, NO_FILE)
+    assert (note.is_readable, state) == (False, NO_FILE)
 
 
 def test_a_note_beyond_all_measure_is_unreadable(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n.md", "x" * 100)
-    monkeypatch.setattr(vault, "READ_LIMIT_BYTES", 99)
+    monkeypatch.setattr(vault, "NOTE_LIMIT_BYTES", 99)
     assert Vault(root).read_note("n.md").note.problems[0].code is Code.UNREADABLE
 
 
@@ -305,7 +305,7 @@ def test_a_file_that_does_not_come_to_rest_is_unknown(root: Path, monkeypatch: p
     changing_reads(monkeypatch, put(root, "n.md"), times=99)
     reading = Vault(root).read_note("n.md")
     note, state = reading.note, reading.stat
-    assert (note.problems[0].code, note.is_known, state) == (Code.UNREADABLE, False, NO_FILE)
+    assert (note.problems[0].code, note.is_readable, state) == (Code.UNREADABLE, False, NO_FILE)
 
 
 @pytest.mark.parametrize(
@@ -428,7 +428,7 @@ def test_writers_of_one_note_wait_for_each_other(root: Path) -> None:
 
 def test_a_stuck_writer_is_not_waited_for_without_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n.md", "old")
-    monkeypatch.setattr(atomic, "LOCK_WAIT_S", 0.0)
+    monkeypatch.setattr(atomic, "FOLDER_WAIT_S", 0.0)
     with atomic._folder_lock(root), pytest.raises(RefusedError, match="another process"):
         Vault(root).replace("n.md", b"old", b"new")
 

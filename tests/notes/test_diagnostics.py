@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from vaultmem.notes.diagnostics import (
-    CHECKS,
     SEVERITY,
+    WORDINGS,
     Diagnostic,
     Severity,
     diagnose,
@@ -41,8 +41,8 @@ def codes(found: tuple[Diagnostic, ...]) -> list[str]:
 def test_every_code_of_the_contract_has_its_severity_and_its_words() -> None:
     by_severity = {Severity.ERROR: ERRORS, Severity.WARNING: WARNINGS, Severity.INFO: INFOS}
     for severity, names in by_severity.items():
-        assert {code.value for code in CHECKS if SEVERITY[code] is severity} == set(names.split())
-    assert set(CHECKS) == set(Code)
+        assert {code.value for code in WORDINGS if SEVERITY[code] is severity} == set(names.split())
+    assert set(WORDINGS) == set(Code)
 
 
 def test_a_healthy_note_has_no_diagnostic() -> None:
@@ -125,7 +125,7 @@ def test_a_place_is_carried_beside_the_words() -> None:
 
 
 def test_every_message_and_fix_is_one_whole_line() -> None:
-    for code in CHECKS:
+    for code in WORDINGS:
         nasty = Problem(code, "\x1b[31m{x}\n|", 3, 4)
         found = diagnose("a\n b.md", replace(HEALTHY, name="{n}\x07", id="x\ty"), (nasty,))[0]
         for text in (found.message, found.fix):

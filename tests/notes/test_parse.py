@@ -50,7 +50,7 @@ def test_a_whole_memory_is_read() -> None:
     assert (read.tags, read.status) == (("cache",), Status.ACTIVE)
     assert (read.created_at, read.updated_at) == ("2026-05-14T10:30:00.000Z", "2026-05-14 10:30:00 +08:00")
     assert (read.body, read.body_line) == ("\nbody\n", 13)
-    assert (read.problems, read.is_known, read.digest) == ((), True, digest_of(data))
+    assert (read.problems, read.is_readable, read.digest) == ((), True, digest_of(data))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_only_line_feeds_end_lines() -> None:
 )
 def test_a_note_without_an_id_carries_that_one_code(data: bytes, detail: str) -> None:
     read = parse_note("n.md", data)
-    assert (read.id, codes(read), read.is_known) == (None, [Code.MISSING_ID], True)
+    assert (read.id, codes(read), read.is_readable) == (None, [Code.MISSING_ID], True)
     assert detail in read.problems[0].detail
     assert (not detail) == (not read.problems[0].detail)
 
@@ -139,7 +139,7 @@ def test_an_empty_file_says_so() -> None:
 )
 def test_an_open_fence_is_a_half_written_note(data: bytes) -> None:
     read = parse_note("n.md", data)
-    assert (codes(read), read.is_known, read.id) == ([Code.BAD_YAML], False, None)
+    assert (codes(read), read.is_readable, read.id) == ([Code.BAD_YAML], False, None)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_bad_yaml_is_told_with_its_place_in_the_file(
     read = note(fields)
     expected = Code.DUPLICATE_KEY if fields.count("<<") == 2 else Code.BAD_YAML
     assert place(read) == (expected, line, column)
-    assert (read.id, read.is_known, read.name, len(read.problems)) == (None, True, "Title", 1)
+    assert (read.id, read.is_readable, read.name, len(read.problems)) == (None, True, "Title", 1)
 
 
 def test_an_open_bracket_bomb_or_a_wall_of_aliases_is_a_value_not_a_crash() -> None:
@@ -196,7 +196,7 @@ def test_a_block_longer_than_any_metadata_is_refused() -> None:
 @pytest.mark.parametrize("fields", ["id: x\nid: y\n", "id: x\nnested: {a: 1, a: 2}\n", 'id: x\n"id": y\n'])
 def test_a_key_twice_makes_the_note_wrong(fields: str) -> None:
     read = note(fields)
-    assert (codes(read), read.id, read.is_known) == ([Code.DUPLICATE_KEY], None, True)
+    assert (codes(read), read.id, read.is_readable) == ([Code.DUPLICATE_KEY], None, True)
 
 
 def test_an_unfinished_merge_is_told_as_one() -> None:
@@ -223,7 +223,7 @@ def test_an_unfinished_merge_is_told_as_one() -> None:
 )
 def test_other_encodings_are_not_guessed(data: bytes, line: int) -> None:
     read = parse_note("n.md", data)
-    assert (codes(read), read.is_known, read.id, read.body) == ([Code.BAD_ENCODING], False, None, "")
+    assert (codes(read), read.is_readable, read.id, read.body) == ([Code.BAD_ENCODING], False, None, "")
     assert read.problems[0].line == line
 
 
@@ -240,7 +240,7 @@ def test_of_a_large_body_the_first_mib_is_kept_up_to_a_character_border() -> Non
 
 def test_a_note_that_cannot_be_read_is_unknown() -> None:
     read = unknown_note("a/b.md", Code.UNREADABLE, "permission denied")
-    assert (read.digest, read.name, read.is_known, codes(read)) == ("", "b", False, [Code.UNREADABLE])
+    assert (read.digest, read.name, read.is_readable, codes(read)) == ("", "b", False, [Code.UNREADABLE])
 
 
 # --- the fields
@@ -434,10 +434,10 @@ BLOCKISH = st.text(
 def test_no_bytes_make_parsing_raise(data: bytes) -> None:
     read = parse_note("a/n.md", data)
     assert read.digest == digest_of(data)
-    assert read.is_known or read.problems
+    assert read.is_readable or read.problems
     assert read.id is None or (read.id == read.id.strip() and "\n" not in read.id)
     assert read.name and "\n" not in read.name + read.description
-    if read.is_known and Code.EMPTY_FILE not in codes(read):
+    if read.is_readable and Code.EMPTY_FILE not in codes(read):
         assert data.decode().endswith(read.body)
 
 

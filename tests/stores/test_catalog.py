@@ -13,7 +13,7 @@ from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.metadata import Metadata, Status
 from vaultmem.notes.parse import Note
 from vaultmem.notes.problems import Code, Problem
-from vaultmem.stores.catalog import SCHEMA, Catalog
+from vaultmem.stores.catalog import CATALOG_SCHEMA, Catalog
 from vaultmem.stores.catalog_rows import ChunkRef, NoteRecord
 
 STAT = FileStat(10, 2_000_000_000, 3, 4)
@@ -23,7 +23,7 @@ def record(path: str, note_id: str | None = "a", key: int | None = None, **field
     """A record whose metadata, note and own parts are as usual, but for `fields`."""
     said = {"id": note_id, "name": "名 N", "description": "about", "tags": ("标签", "x/y")}
     said |= {"created_at": "2026-05-14"}
-    read = {"digest": f"digest of {path}", "body": "", "body_line": 1, "problems": (), "is_known": True}
+    read = {"digest": f"digest of {path}", "body": "", "body_line": 1, "problems": (), "is_readable": True}
     kept = {"stat": STAT, "chunks": (ChunkRef("metadata", 0, "h0"), ChunkRef("body", 0, "h1"))}
     assert fields.keys() <= Metadata.__dataclass_fields__.keys() | read.keys() | kept.keys()
     chosen = [{k: fields.get(k, v) for k, v in part.items()} for part in (said, read, kept)]
@@ -88,7 +88,7 @@ def test_counts_tell_pending_deprecated_and_unreadable_notes(catalog):
         catalog,
         record("a.md", "a"),
         record("b.md", "b", status=Status.DEPRECATED),
-        record("c.md", "c", is_known=False),
+        record("c.md", "c", is_readable=False),
         record("d.md", None),
         record("e.md", "e", description=""),
     )
@@ -134,7 +134,7 @@ def test_marking_a_note_unknown_keeps_what_was_known_of_it(catalog):
         catalog.mark_unknown(key, FileStat(1, 2, 3, 4), (Problem(Code.UNREADABLE, "permission denied"),))
     row = catalog.row_at("a.md")
     assert row is not None
-    assert (row.id, row.description, row.is_known, row.stat.size) == ("a", "about", False, 1)
+    assert (row.id, row.description, row.is_readable, row.stat.size) == ("a", "about", False, 1)
 
 
 def test_a_failed_transaction_leaves_nothing_behind_and_the_next_one_works(catalog):
@@ -190,7 +190,7 @@ def test_a_file_that_is_no_database_is_a_store_error(tmp_path, content):
 
 def test_a_database_of_another_schema_is_a_store_error_that_says_so(tmp_path):
     with sqlite3.connect(tmp_path / "c.sqlite") as other:
-        other.execute(f"PRAGMA user_version = {SCHEMA + 1}")
+        other.execute(f"PRAGMA user_version = {CATALOG_SCHEMA + 1}")
     other.close()
     with pytest.raises(StoreError, match="another version"):
         Catalog(tmp_path / "c.sqlite", writable=True)

@@ -37,7 +37,7 @@ def known_of(note: Note, key: int = 1, **fields) -> Known:
         "stat": stat_of(note),
         "digest": note.digest,
         "id": note.id,
-        "is_known": True,
+        "is_readable": True,
         "lexical_digest": note.digest if note.id else None,
     }
     return Known(**{**facts, **fields})
@@ -53,7 +53,7 @@ def plan_of(
     full: bool = False,
 ) -> Plan:
     """Scan, read what differs, plan: as `sync` does, with notes for files. A note of stat {} is unchanged by stat."""
-    files = {note.path: (stats or {}).get(note.path, stat_of(note)) for note in on_disk if note.is_known}
+    files = {note.path: (stats or {}).get(note.path, stat_of(note)) for note in on_disk if note.is_readable}
     snapshot = Snapshot(files, unknown or {}, tuple(placeholders), None)
     known = {row.path: row for row in on_record}
     differences = find_differences(snapshot, known, full=full)
@@ -231,7 +231,7 @@ def test_an_unknown_root_makes_every_note_unknown():
 
 
 def test_a_note_that_is_unknown_already_is_not_marked_again():
-    plan = plan_of([], [known_of(A, is_known=False)], unknown={"a.md": "permission denied"})
+    plan = plan_of([], [known_of(A, is_readable=False)], unknown={"a.md": "permission denied"})
     assert plan.is_empty and plan.unchanged == 1
 
 
@@ -240,14 +240,14 @@ def test_a_file_or_folder_that_could_never_be_looked_at_is_put_on_record_once():
     plan = plan_of([], unknown=unknown)
     assert sorted(paths(plan.unknown)) == ["caf\\xe9.md", "locked"]
     on_record = [
-        known_of(change.reading.note, key, is_known=False, stat=NO_FILE)
+        known_of(change.reading.note, key, is_readable=False, stat=NO_FILE)
         for key, change in enumerate(plan.unknown)
     ]
     assert plan_of([], on_record, unknown=unknown).is_empty
 
 
 def test_a_folder_that_can_be_looked_at_again_is_no_longer_on_record():
-    row = known_of(unknown_note("locked", Code.UNREADABLE, "x"), is_known=False, stat=NO_FILE)
+    row = known_of(unknown_note("locked", Code.UNREADABLE, "x"), is_readable=False, stat=NO_FILE)
     assert [gone.path for gone in plan_of([], [row]).deleted] == ["locked"]
 
 
@@ -258,13 +258,13 @@ def test_a_note_that_cannot_be_read_keeps_its_row_and_is_named():
     differences = find_differences(snapshot, known)
     plan = plan_steps(differences, [Reading(unread, stat_of(A, written_s=9))], known)
     assert paths(plan.unknown) == ["a.md"] and plan.updated == ()
-    again = {"a.md": known_of(A, is_known=False, stat=stat_of(A, written_s=9))}
+    again = {"a.md": known_of(A, is_readable=False, stat=stat_of(A, written_s=9))}
     plan = plan_steps(find_differences(snapshot, again), [Reading(unread, stat_of(A, written_s=9))], again)
     assert plan.is_empty
 
 
 def test_a_note_that_can_be_read_again_is_read_though_its_stat_values_are_the_same():
-    plan = plan_of([A], [known_of(A, is_known=False)])
+    plan = plan_of([A], [known_of(A, is_readable=False)])
     assert paths(plan.updated) == ["a.md"]
 
 
@@ -283,7 +283,7 @@ def test_a_cloud_stub_keeps_the_note_and_is_read_once():
     snapshot = Snapshot({}, {}, ("a.md",), None)
     differences = find_differences(snapshot, {"a.md": known_of(A)})
     assert (differences.to_read, differences.gone) == (("a.md",), ())
-    settled = find_differences(snapshot, {"a.md": known_of(A, is_known=False, stat=NO_FILE)})
+    settled = find_differences(snapshot, {"a.md": known_of(A, is_readable=False, stat=NO_FILE)})
     assert settled == Differences((), (), {}, 1)
 
 
@@ -320,7 +320,7 @@ def test_neither_a_new_note_nor_one_that_was_wrong_before_is_waited_for():
 
 def test_what_is_waited_for_keeps_its_key_and_says_why():
     held = as_unknown(broken(99.5))
-    assert held.known is not None and not held.reading.note.is_known
+    assert held.known is not None and not held.reading.note.is_readable
     assert "looked at again" in held.reading.note.problems[0].detail
 
 

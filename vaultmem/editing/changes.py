@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TypeAlias
 
 from vaultmem.editing import edits
+from vaultmem.editing.entries import Value
 from vaultmem.errors import UsageError
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
@@ -15,7 +17,8 @@ from vaultmem.text.moments import utc_now, utc_text
 from vaultmem.text.shown import shortened
 from vaultmem.views import Edited
 
-Change = Callable[[Note, bytes], bytes]
+Change: TypeAlias = Callable[[Note, bytes], bytes]
+"""Makes the bytes of a note after from it and its bytes before; the same bytes when there is nothing to change."""
 
 
 def edited(path: str, before: bytes, change: Change) -> Edited:
@@ -99,7 +102,7 @@ def description_change(text: str) -> Change:
     return change
 
 
-def update_change(fields: Mapping[str, str | Sequence[str]], body: str | None) -> Change:
+def update_change(fields: Mapping[str, Value], body: str | None) -> Change:
     """Set the given fields, and the body when there is one; `updated_at` follows when anything differs."""
 
     def change(note: Note, before: bytes) -> bytes:
@@ -112,15 +115,13 @@ def update_change(fields: Mapping[str, str | Sequence[str]], body: str | None) -
     return change
 
 
-def checked_fields(
-    name: str | None, description: str | None, tags: Iterable[str] | None
-) -> dict[str, str | Sequence[str]]:
+def checked_fields(name: str | None, description: str | None, tags: Iterable[str] | None) -> dict[str, Value]:
     """The fields that were given, ready to be written.
 
     Raises:
         UsageError: one of them is empty, or a tag is none.
     """
-    fields: dict[str, str | Sequence[str]] = {}
+    fields: dict[str, Value] = {}
     for key, value in (("name", name), ("description", description)):
         if value is not None:
             fields[key] = " ".join(value.split())
@@ -136,11 +137,11 @@ def checked_fields(
 
 
 def new_memory(
-    fields: Mapping[str, str | Sequence[str]],
+    fields: Mapping[str, Value],
     body: str | None,
     fresh_id: Callable[[str], str],
     now: datetime,
-) -> tuple[dict[str, str | Sequence[str]], str]:
+) -> tuple[dict[str, Value], str]:
     """Every entry of a new memory in order, and its body; `fresh_id` makes an id from its name.
 
     Raises:
@@ -155,7 +156,7 @@ def new_memory(
         )
     assert body is not None
     moment = utc_text(now)
-    whole: dict[str, str | Sequence[str]] = {"id": fresh_id(str(fields["name"])), **fields}
+    whole: dict[str, Value] = {"id": fresh_id(str(fields["name"])), **fields}
     whole |= {"status": Status.ACTIVE.value, "created_at": moment, "updated_at": moment}
     text = edits.without_own_block(body)
     return whole, text if text.endswith("\n") else f"{text}\n"

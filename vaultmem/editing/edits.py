@@ -11,11 +11,17 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-from vaultmem.editing.entries import FIELD_ORDER, insert_entry, replace_value
+from vaultmem.editing.entries import (
+    FIELD_ORDER,
+    TIME_FIELDS,
+    Value,
+    insert_entry,
+    replace_value,
+    write_scalar,
+    write_time,
+)
 from vaultmem.editing.proof import prove_edit, prove_new, prove_values
-from vaultmem.editing.scalars import write_scalar, write_time
 from vaultmem.editing.tag_edits import new_list, write_tags
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import BOM, NOT_ON_LINE_1, BlockError, find_block, read_tree, second_block_line
@@ -25,9 +31,6 @@ from vaultmem.notes.problems import obstacle
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve
 
-Value: TypeAlias = str | Sequence[str]
-
-_TIMES = ("created_at", "updated_at")
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -109,7 +112,7 @@ def without_own_block(body: str) -> str:
 
 
 def diff(before: bytes, after: bytes, path: str) -> str:
-    """Return the change as a unified diff; "" when there is none. Line ends are not shown."""
+    """The change as a unified diff; "" when there is none. Line ends are not shown."""
     lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}", lineterm="")
     return "".join(line.rstrip("\r") + "\n" for line in lines)
 
@@ -145,7 +148,7 @@ class _Source:
         )
 
     def body_from(self, text: str) -> bytes:
-        """Return a new body in the manner of the old one."""
+        """A new body in the manner of the old one."""
         old = self.body.decode()
         if text and not _blank_lines_above(text):
             text = (_blank_lines_above(old) if old.strip() else "\n") + text
@@ -204,7 +207,7 @@ def _read_fields(text: str) -> Fields | None:
 
 
 def _checked(key: str, value: Value) -> Value:
-    """Return the value as it is to be read back. Raises EditRefusedError when it cannot be."""
+    """The value as it is to be read back. Raises EditRefusedError when it cannot be."""
     for text in (value,) if isinstance(value, str) else value:
         _encode(text)
     if key != "tags":
@@ -222,14 +225,17 @@ def _new_value(key: str, value: Value, eol: str) -> str:
 
 
 def _scalar(key: str, value: str, style: str = "") -> str:
-    return write_time(value) if key in _TIMES and not style else write_scalar(value, style=style)
+    return write_time(value) if key in TIME_FIELDS and not style else write_scalar(value, style=style)
 
 
 def _encode(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError as error:
-        raise EditRefusedError(f"the text holds half a character (U+{ord(text[error.start]):04X})") from None
+        character = f"U+{ord(text[error.start]):04X}"
+        raise EditRefusedError(
+            f"the text holds a lone surrogate, half of a UTF-16 pair ({character})"
+        ) from None
 
 
 def _with_new_block(data: bytes, id_: str) -> bytes:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from vaultmem.editing.entries import TIME_FIELDS, Value
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import Block, BlockError, find_block, read_tree
 from vaultmem.notes.field_rules import tag_field
@@ -24,11 +25,10 @@ from vaultmem.notes.parse import parse_note
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Alias, Fields, Listing, Node, Scalar, leaves, resolve
 
-Value: TypeAlias = str | Sequence[str]
-Reading: TypeAlias = Mapping[str, Any]
+Seen: TypeAlias = Mapping[str, Any]
+"""What another reader makes of a block: its fields, with whatever types it guesses."""
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[^\r\n]*", re.MULTILINE)
-_TIMES = ("created_at", "updated_at")  # the second reader makes dates of them
 
 
 def prove_edit(before: bytes, after: bytes, asked: Mapping[str, Value], body: bytes | None = None) -> None:
@@ -71,9 +71,9 @@ def prove_values(data: bytes, asked: Mapping[str, Value]) -> None:
 def prove_new(text: str, asked: Mapping[str, Value]) -> None:
     """Demand that the other readers see these texts in a new block's text. Raises EditRefusedError."""
     for read in _OTHER_READERS:
-        reading = read(text)
-        if reading is not None:
-            _demand_texts(reading, asked)
+        seen = read(text)
+        if seen is not None:
+            _demand_texts(seen, asked)
 
 
 def _demand(fact: bool, reason: str) -> None:
@@ -120,7 +120,7 @@ def _prove_others_kept(was: Fields, now: Fields, changed: set[str]) -> None:
 
 
 def _form(node: Node) -> tuple[Any, ...]:
-    """Return everything about a node but its place. Aliases are not expanded: that could take for ever."""
+    """Everything about a node but its place. Aliases are not expanded: that could take for ever."""
     if isinstance(node, Alias):
         return ("*", node.name)
     if isinstance(node, Scalar):
@@ -146,7 +146,7 @@ def _prove_comments_kept(was_text: str, was: Fields, now_text: str, now: Fields)
 
 
 def _comments(text: str, fields: Fields) -> list[str]:
-    """Find the comments: what begins with `#` outside the written values."""
+    """The comments: what begins with `#` outside the written values."""
     parts, place = [], 0
     for leaf in leaves(fields):
         parts += [text[place : leaf.start], re.sub(r"\S", "x", text[leaf.start : leaf.end])]
@@ -180,10 +180,10 @@ def _prove_by_other_readers(
     for read in _OTHER_READERS:
         old = read(was_text)
         if old is not None:
-            _prove_reading(old, read(now_text), changed)
+            _prove_same_seen(old, read(now_text), changed)
 
 
-def _prove_reading(old: Reading, new: Reading | None, changed: Mapping[str, Value]) -> None:
+def _prove_same_seen(old: Seen, new: Seen | None, changed: Mapping[str, Value]) -> None:
     _demand(new is not None, "another YAML reader could no longer read it")
     assert new is not None
     names = {*changed, "tag"}
@@ -192,7 +192,7 @@ def _prove_reading(old: Reading, new: Reading | None, changed: Mapping[str, Valu
     _demand_texts(new, changed)
 
 
-def _read_as_yaml_1_1(text: str) -> Reading | None:
+def _read_as_yaml_1_1(text: str) -> Seen | None:
     """Read a block's text with python-frontmatter; None when it cannot."""
     import frontmatter
 
@@ -202,13 +202,12 @@ def _read_as_yaml_1_1(text: str) -> Reading | None:
         return None
 
 
-def _read_as_yaml_1_2(text: str) -> Reading | None:
+def _read_as_yaml_1_2(text: str) -> Seen | None:
     """Read a block's text with ruamel.yaml; None when it cannot."""
     from ruamel.yaml import YAML
 
     try:
-        reading = YAML(typ="safe", pure=True).load(text.replace("\r\n", "\n"))
-        return dict(reading or {})
+        return dict(YAML(typ="safe", pure=True).load(text.replace("\r\n", "\n")) or {})
     except Exception:  # as above
         return None
 
@@ -216,11 +215,11 @@ def _read_as_yaml_1_2(text: str) -> Reading | None:
 _OTHER_READERS = (_read_as_yaml_1_1, _read_as_yaml_1_2)
 
 
-def _demand_texts(reading: Mapping[str, Any], asked: Mapping[str, Value]) -> None:
+def _demand_texts(seen: Seen, asked: Mapping[str, Value]) -> None:
     for key, value in asked.items():
         if key == "tags":
-            seen = reading.get("tags") or reading.get("tag") or []
-            texts = [item for item in seen if isinstance(item, str)] if isinstance(seen, list) else []
+            tags = seen.get("tags") or seen.get("tag") or []
+            texts = [item for item in tags if isinstance(item, str)] if isinstance(tags, list) else []
             _demand(set(normalise_tags(texts)) <= set(value), "another YAML reader would see other tags")
-        elif key not in _TIMES:
-            _demand(reading.get(key) == _as_plain(value), f"another YAML reader would see another `{key}`")
+        elif key not in TIME_FIELDS:
+            _demand(seen.get(key) == _as_plain(value), f"another YAML reader would see another `{key}`")

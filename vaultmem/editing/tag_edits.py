@@ -19,8 +19,8 @@ from vaultmem.editing.entries import (
     line_start,
     replace_value,
     unusual_form,
+    write_scalar,
 )
-from vaultmem.editing.scalars import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.field_rules import tag_field
 from vaultmem.notes.tags import normalise_tag, split_tag_text
@@ -30,7 +30,7 @@ _COMMENT_LINES = re.compile(r"#[^\n]*\n")
 
 
 def write_tags(text: str, fields: Fields | None, wanted: Sequence[str], eol: str) -> str:
-    """Return the block's text with these tags, given in normal form. Raises EditRefusedError."""
+    """The block's text with these tags, given in normal form. Raises EditRefusedError."""
     key = tag_field(fields)[0] if fields is not None else "tags"
     entry = fields.entry(key) if fields is not None else None
     if entry is None:
@@ -184,7 +184,7 @@ class _Row:
     comment: str  # behind the item on its line
 
     def left_behind(self, eol: str) -> str:
-        """Return what stays of the row when its item goes: its comments."""
+        """What stays of the row when its item goes: its comments."""
         leading = self.leading if "#" in self.leading else ""
         return leading + (f"{self.indent}{self.comment}{eol}" if self.comment else "")
 
@@ -227,7 +227,7 @@ def _block_list(text: str, entry: Entry, wanted: Sequence[str], eol: str) -> str
 
 
 def _comments_left(rows: Sequence[_Row], arranged: Sequence[int | str], eol: str) -> dict[int, str]:
-    """Return the comments of dropped rows, by the number of the row they now stand above, or of the end."""
+    """The comments of dropped rows, by the number of the row they now stand above, or of the end."""
     above: dict[int, str] = {}
     pending = ""
     for index, row in enumerate(rows):

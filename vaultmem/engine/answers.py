@@ -125,10 +125,10 @@ def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[No
         stat = vault.stat(row.path)
         if stat is None:
             return None
-        if stat == row.stat and row.is_known:
+        if stat == row.stat and row.is_readable:
             return row
         note = note_now(vault, row.path)
-        if note is None or not note.is_known:
+        if note is None or not note.is_readable:
             return None
         seen = replace(overlay, changed={**overlay.changed, row.path: note}).apply(catalog, row)
         return seen if seen is not None and seen.id == row.id else None

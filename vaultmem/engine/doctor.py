@@ -145,7 +145,7 @@ def _notes_on_record(parts: Parts, caches: Caches) -> Check:
     other = [
         path
         for path in snapshot.files.keys() & rows.keys()
-        if rows[path].is_known and _differs(parts, rows[path])
+        if rows[path].is_readable and _differs(parts, rows[path])
     ]
     problems = [f"not on record: {p}" for p in lost] + [f"gone: {p}" for p in ghosts]
     problems += [f"differs: {p}" for p in sorted(other)]

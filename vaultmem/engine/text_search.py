@@ -84,7 +84,7 @@ def _has_rival(catalog: Catalog, overlay: Overlay, vault: Vault, note: Note) -> 
 def _still_has_id(vault: Vault, path: str, note_id: str) -> bool:
     """A note on record may have lost its id, or its file, since the last look. One that cannot be read keeps it."""
     note = note_now(vault, path)
-    return note is not None and (note.id == note_id or not note.is_known)
+    return note is not None and (note.id == note_id or not note.is_readable)
 
 
 # --- without

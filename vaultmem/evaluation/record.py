@@ -43,7 +43,7 @@ def evaluation_json(evaluation: Evaluation) -> Json:
 
 
 def figures_json(figures: Figures) -> Json:
-    """Figures under the names of the contract."""
+    """Figures under the names of `eval --json`."""
     return {
         "positives": figures.queries,
         "recall@1": figures.recall_1,

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-LOCK_WAIT_S = 2.0
-LOCK_PAUSE_S = 0.01
+FOLDER_WAIT_S = 2.0
+FOLDER_PAUSE_S = 0.01
 
 _PREFIX, _SUFFIX = ".vaultmem-", ".tmp"
 _NO_HARD_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS})
@@ -167,7 +167,7 @@ def _folder_lock(folder: Path) -> Iterator[None]:
 
 
 def _wait_for_lock(descriptor: int) -> None:
-    deadline = time.monotonic() + LOCK_WAIT_S
+    deadline = time.monotonic() + FOLDER_WAIT_S
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -175,6 +175,6 @@ def _wait_for_lock(descriptor: int) -> None:
         except BlockingIOError:
             if time.monotonic() > deadline:
                 raise OSError(errno.EBUSY, "another process is writing in this folder") from None
-            time.sleep(LOCK_PAUSE_S)
+            time.sleep(FOLDER_PAUSE_S)
         except OSError:
             return  # a file system without locks

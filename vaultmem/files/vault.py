@@ -32,7 +32,7 @@ from vaultmem.notes.names import is_note_name, is_skipped_folder
 from vaultmem.notes.parse import Note, parse_note, unknown_note
 from vaultmem.notes.problems import Code
 
-READ_LIMIT_BYTES = 256 * 1024 * 1024
+NOTE_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4
 READ_PAUSE_S = 0.02
 LEFTOVER_AGE_S = 600.0
@@ -63,7 +63,7 @@ class Vault:
         return take_snapshot(self.root, paths, advice=self._root_advice)
 
     def stat(self, path: str) -> FileStat | None:
-        """Return the state of one note's file; None when it is gone, a link, or cannot be looked at."""
+        """The state of one note's file; None when it is gone, a link, or cannot be looked at."""
         try:
             status = self.resolve(path).lstat()
         except (OSError, NoteNotFoundError):
@@ -114,7 +114,7 @@ class Vault:
             return None
 
     def resolve(self, path: str) -> Path:
-        """Return the place of a path, which need not exist.
+        """The place of a path, which need not exist.
 
         Raises NoteNotFoundError when it leaves the root, is hidden or passes a symbolic link.
         """
@@ -131,7 +131,7 @@ class Vault:
         return Path(place)
 
     def identity(self) -> str:
-        """Tell this folder from another one at the same path. Raises RootMissingError."""
+        """What tells this folder from another one at the same path. Raises RootMissingError."""
         device, inode = root_identity(self.root, self._root_advice)
         return f"{device}:{inode}"
 
@@ -201,7 +201,7 @@ class Vault:
             raise RefusedError(f"cannot move {path} to the trash: {reason_of(error)}") from None
 
     def trash_folder(self, path: str) -> Path:
-        """Return the `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
+        """The `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
         root = self.root.resolve()
         for folder in (root, *root.parents):
             if (folder / ".obsidian").is_dir():
@@ -260,15 +260,15 @@ def _is_link(place: str) -> bool:
 
 
 def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
-    """Return the bytes with the file's state before and after. Raises OSError."""
+    """The bytes with the file's state before and after. Raises OSError."""
     # O_NONBLOCK: a named pipe called x.md must not stop everything.
     descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat_modes.S_ISREG(status.st_mode):
             raise FileNotFoundError(errno.ENOENT, "not a regular file")
-        if status.st_size > READ_LIMIT_BYTES:
-            raise OSError(errno.EFBIG, f"it is larger than {READ_LIMIT_BYTES // 1024**2} MiB")
+        if status.st_size > NOTE_LIMIT_BYTES:
+            raise OSError(errno.EFBIG, f"it is larger than {NOTE_LIMIT_BYTES // 1024**2} MiB")
         data = file.read()
         return data, FileStat.of(status), FileStat.of(os.fstat(descriptor))
 
@@ -281,7 +281,7 @@ def _holds(target: Path, expected: bytes) -> bool:
 
 
 def _numbered(stem: str, joint: str, suffix: str) -> Iterator[str]:
-    """Yield a name, then the same with 2, 3… for ever."""
+    """A name, then the same with 2, 3… for ever."""
     yield stem + suffix
     number = 2
     while True:

@@ -1,6 +1,6 @@
 """Facts → Diagnostics: what is wrong with a note, where, and how to mend it.
 
-`CHECKS` is the whole list of codes with severity and wording. What can be derived from a note's facts (a missing
+`WORDINGS` is the whole list of codes with severity and wording. What can be derived from a note's facts (a missing
 description, no tags, deprecated, a conflict) is derived here and stored nowhere.
 """
 
@@ -43,7 +43,7 @@ class Diagnostic:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Wording:
     """Severity and wording of one code. `{path}`, `{id}`, `{detail}`, `{at}`… are filled in by `_diagnostic`."""
 
     severity: Severity
@@ -51,19 +51,19 @@ class Check:
     fix: str
 
 
-def _error(message: str, fix: str) -> Check:
-    return Check(Severity.ERROR, message, fix)
+def _error(message: str, fix: str) -> Wording:
+    return Wording(Severity.ERROR, message, fix)
 
 
-def _warning(message: str, fix: str) -> Check:
-    return Check(Severity.WARNING, message, fix)
+def _warning(message: str, fix: str) -> Wording:
+    return Wording(Severity.WARNING, message, fix)
 
 
-def _info(message: str, fix: str) -> Check:
-    return Check(Severity.INFO, message, fix)
+def _info(message: str, fix: str) -> Wording:
+    return Wording(Severity.INFO, message, fix)
 
 
-CHECKS: Mapping[Code, Check] = MappingProxyType(
+WORDINGS: Mapping[Code, Wording] = MappingProxyType(
     {
         Code.BAD_YAML: _error("The metadata block cannot be read, {at}: {detail}.", "{yaml_fix}"),
         Code.DUPLICATE_KEY: _error("A field is there twice, {at}: {detail}.", "Delete one of the two lines."),
@@ -161,9 +161,11 @@ _YAML_FIXES = {
 _SOME_YAML = "Correct {where}; a value with `: `, ` #` or a special first character belongs in quotes."
 _ADOPT = "If it should be one: `vaultmem adopt {path_word}`; otherwise leave it."
 
-SEVERITY: Mapping[Code, Severity] = MappingProxyType({code: check.severity for code, check in CHECKS.items()})
+SEVERITY: Mapping[Code, Severity] = MappingProxyType(
+    {code: wording.severity for code, wording in WORDINGS.items()}
+)
 
-_ORDER = {code: number for number, code in enumerate(CHECKS)}
+_ORDER = {code: number for number, code in enumerate(WORDINGS)}
 
 
 def diagnose(
@@ -179,9 +181,9 @@ def diagnose(
 
 def diagnose_root(root: Path, reason: str) -> Diagnostic:
     """The diagnostic for a memory root that is gone or cannot be read."""
-    check = CHECKS[Code.ROOT_MISSING]
-    message = check.message.format(path=root, detail=reason)
-    return Diagnostic(Code.ROOT_MISSING, check.severity, "", None, message, check.fix)
+    wording = WORDINGS[Code.ROOT_MISSING]
+    message = wording.message.format(path=root, detail=reason)
+    return Diagnostic(Code.ROOT_MISSING, wording.severity, "", None, message, wording.fix)
 
 
 def _derived(path: str, metadata: Metadata, conflict_paths: tuple[str, ...]) -> Iterator[Problem]:
@@ -201,7 +203,7 @@ def _derived(path: str, metadata: Metadata, conflict_paths: tuple[str, ...]) -> 
 
 
 def _diagnostic(path: str, metadata: Metadata, problem: Problem) -> Diagnostic:
-    check, where = CHECKS[problem.code], f"line {problem.line}" if problem.line else "the block"
+    wording, where = WORDINGS[problem.code], f"line {problem.line}" if problem.line else "the block"
     values = {
         "path": path,
         "path_word": shlex.quote(path),
@@ -214,9 +216,9 @@ def _diagnostic(path: str, metadata: Metadata, problem: Problem) -> Diagnostic:
     }
     values["yaml_fix"] = _fix_for(problem, _YAML_FIXES, _SOME_YAML).format(**values)
     values["missing_id_fix"] = _fix_for(problem, _MISSING_ID_FIXES, _ADOPT).format(**values)
-    message, fix = (_on_one_line(text.format(**values)) for text in (check.message, check.fix))
+    message, fix = (_on_one_line(text.format(**values)) for text in (wording.message, wording.fix))
     return Diagnostic(
-        problem.code, check.severity, path, metadata.id, message, fix, problem.line, problem.column
+        problem.code, wording.severity, path, metadata.id, message, fix, problem.line, problem.column
     )
 
 

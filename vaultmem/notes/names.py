@@ -33,23 +33,23 @@ _LIKELY_COPIES = (
 
 
 def is_note_name(name: str) -> bool:
-    """Tell whether a file of this name counts as a note: `*.md` in any case, no hidden or temporary name."""
+    """Whether a file of this name counts as a note: `*.md` in any case, no hidden or temporary name."""
     return name[-3:].lower() == ".md" and name[0] != "." and not _TEMPORARY.match(name)
 
 
 def is_skipped_folder(name: str) -> bool:
-    """Tell whether a folder of this name is left out with all that is in it: every dot-folder is."""
+    """Whether a folder of this name is left out with all that is in it: every dot-folder is."""
     return name.startswith(".")
 
 
 def placeholder_of(name: str) -> str | None:
-    """Return the note name that a cloud stub (`.name.md.icloud`) stands for."""
+    """The note name that a cloud stub (`.name.md.icloud`) stands for."""
     stub = _CLOUD_STUB.fullmatch(name)
     return stub.group(1) if stub and is_note_name(stub.group(1)) else None
 
 
 def sync_copy_of(path: str, siblings: Collection[str] = ()) -> str | None:
-    """Return the file name of the original when `path` looks like a sync tool's copy of it.
+    """The file name of the original when `path` looks like a sync tool's copy of it.
 
     Some patterns are certain (Syncthing, Dropbox, Nextcloud, Obsidian Sync, Seafile). Others are names that a
     person may choose as well ("plan 2.md", "plan-Work-Laptop.md"): they count only when the original is among
@@ -79,7 +79,7 @@ def new_id(name: str, now: datetime) -> str:
 
 
 def note_path(name: str, created: datetime) -> str:
-    """Return `YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows.
+    """`YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows.
 
     The date in front keeps the name clear of names that some systems reserve (`con`, `nul`).
     """

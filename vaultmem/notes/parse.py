@@ -42,27 +42,27 @@ class Note(WithMetadata):
     body: str  # everything after the block as it is in the file; the first MiB when `too_large`
     body_line: int  # line of the file on which the body begins, from 1
     problems: tuple[Problem, ...]  # facts of this file alone: no conflict_id, no sync_conflict_copy
-    is_known: bool  # False: could not be read, or is half written; what was known about it stands
+    is_readable: bool  # False: could not be read, or is half written; what was known about it stands
 
 
 def parse_note(path: str, data: bytes) -> Note:
     """The note that these bytes of its file are. Never raises, whatever the bytes are."""
     digest = digest_of(data)
     if problem := encoding_problem(data):
-        return _wrong(path, digest, problem, is_known=False)
+        return _wrong(path, digest, problem, is_readable=False)
     if not data.removeprefix(BOM).strip():
         return _wrong(path, digest, Problem(Code.EMPTY_FILE))
     block = find_block(data)
     if block is None:
         return _without_block(path, digest, data)
     if not block.is_closed:
-        return _wrong(path, digest, Problem(Code.BAD_YAML, UNCLOSED_BLOCK, 1, 1), is_known=False)
+        return _wrong(path, digest, Problem(Code.BAD_YAML, UNCLOSED_BLOCK, 1, 1), is_readable=False)
     return _with_block(path, digest, data, block)
 
 
 def unknown_note(path: str, code: Code, detail: str) -> Note:
     """The note for a file whose bytes could not be had; its digest is empty."""
-    return _wrong(path, "", Problem(code, detail), is_known=False)
+    return _wrong(path, "", Problem(code, detail), is_readable=False)
 
 
 def digest_of(data: bytes) -> str:
@@ -91,11 +91,11 @@ def encoding_problem(data: bytes) -> Problem | None:
 
 
 def _wrong(
-    path: str, digest: str, problem: Problem, *, body: str = "", line: int = 1, is_known: bool = True
+    path: str, digest: str, problem: Problem, *, body: str = "", line: int = 1, is_readable: bool = True
 ) -> Note:
     """The note for a file that says nothing usable about itself."""
     metadata = Metadata(name=stand_in_name(path, body))
-    return Note(metadata, path, digest, body, line, (problem,), is_known)
+    return Note(metadata, path, digest, body, line, (problem,), is_readable)
 
 
 def _without_block(path: str, digest: str, data: bytes) -> Note:
@@ -119,7 +119,7 @@ def _with_block(path: str, digest: str, data: bytes, block: Block) -> Note:
         note = _wrong(path, digest, tree, body=body, line=line)
     elif isinstance(tree, Fields):
         metadata, problems = read_metadata(tree, path, body, line)
-        note = Note(metadata, path, digest, body, line, problems, is_known=True)
+        note = Note(metadata, path, digest, body, line, problems, is_readable=True)
     else:
         detail = second_block(body, line) or (
             NO_FIELDS if tree is not None else "its metadata block is empty"

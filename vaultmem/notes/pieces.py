@@ -177,7 +177,7 @@ def _fits(before: Piece, piece: Piece, limits: Limits) -> bool:
 
 
 def _belongs(before: Piece, piece: Piece, is_last: bool, limits: Limits) -> bool:
-    """Tell whether a piece goes into the chunk before it."""
+    """Whether a piece goes into the chunk before it."""
     chars, tokens = len(before.text) + len(piece.text) + 2, before.tokens + piece.tokens
     few = limits.target_chars // 4
     if chars > limits.hard_chars or tokens > limits.hard_tokens:

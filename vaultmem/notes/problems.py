@@ -1,4 +1,4 @@
-"""What can be wrong with a note: a code for each cause, and one problem as a value."""
+"""What can be wrong with a note: the codes that docs/cli.md lists, and a problem as a value."""
 
 from __future__ import annotations
 

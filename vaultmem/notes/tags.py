@@ -15,7 +15,7 @@ def normalise_tags(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def normalise_tag(text: str) -> str:
-    """Return the normal form of one tag, or "" when nothing of it can be kept.
+    """The normal form of one tag, or "" when nothing of it can be kept.
 
     NFKC, trimmed, leading `#` dropped, lower case, inner white space to `-`, letters (with their marks) and
     digits of any script and `/ - _` kept. Applying it again changes nothing.

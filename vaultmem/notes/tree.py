@@ -69,11 +69,11 @@ class Fields:
     anchor: str | None = None
 
     def entry(self, name: str) -> Entry | None:
-        """Return the entry that is written out under this key."""
+        """The entry that is written out under this key."""
         return next((entry for entry in self.entries if entry.key.text == name), None)
 
     def find(self, name: str) -> Resolved | None:
-        """Return the value of a key, looking through merge keys (`<<`) when it is not written out."""
+        """The value of a key, looking through merge keys (`<<`) when it is not written out."""
         if entry := self.entry(name):
             return resolve(entry.value)
         pending, seen = self._bases(), set[int]()
@@ -120,7 +120,7 @@ def resolve(node: Node) -> Resolved:
 
 
 def leaves(node: Node | None) -> Iterator[Scalar | Alias]:
-    """Yield every scalar and alias that is written in a tree, keys too, in the order of the text."""
+    """Every scalar and alias that is written in a tree, keys too, in the order of the text."""
     if isinstance(node, Scalar | Alias):
         yield node
     elif isinstance(node, Listing):

@@ -13,7 +13,7 @@ from vaultmem.files.lock import WriterLock, holder
 from vaultmem.stores.caches import Caches
 from vaultmem.stores.folders import advice_for
 
-LOCK_WAIT_S = 5.0
+WRITER_WAIT_S = 5.0
 """How long a command waits for another writer."""
 
 STATE_DIR_ADVICE = (
@@ -67,7 +67,7 @@ class Access:
         """The caches, for writing; re-entrant. Other threads of this process wait meanwhile.
 
         Raises:
-            WriterBusyError: another process keeps the lock for longer than `timeout_s` (None: LOCK_WAIT_S), or
+            WriterBusyError: another process keeps the lock for longer than `timeout_s` (None: WRITER_WAIT_S), or
                 another thread is at it for longer than that (None: never).
             StoreError: the state dir cannot be used.
         """
@@ -96,7 +96,7 @@ class Access:
     def _lock_held(self, timeout_s: float | None) -> Iterator[None]:
         self._check_usable()
         with self._state_dir_failures():
-            self._lock.acquire(LOCK_WAIT_S if timeout_s is None else timeout_s)
+            self._lock.acquire(WRITER_WAIT_S if timeout_s is None else timeout_s)
         self._users += 1
         try:
             yield

@@ -35,7 +35,7 @@ from vaultmem.stores.catalog_rows import (
     written_values,
 )
 
-SCHEMA = 2
+CATALOG_SCHEMA = 3
 KEYS_PER_QUERY = 500  # SQLite's oldest limit on variables is 999
 
 _PENDING = "id IS NOT NULL AND dense_digest IS NOT digest"
@@ -84,7 +84,7 @@ class Catalog:
     def __init__(self, path: Path, *, writable: bool) -> None:
         self._path = path
         self._admitted: tuple[tuple[int, int], int] | None = None
-        self._connection = open_file(path, schema=SCHEMA, tables=_TABLES, writable=writable)
+        self._connection = open_file(path, schema=CATALOG_SCHEMA, tables=_TABLES, writable=writable)
         try:
             with as_store_error(path):
                 self._inode = path.stat().st_ino
@@ -219,7 +219,7 @@ class Catalog:
         """How many notes of each kind there are."""
         ((notes, deprecated, conflicts, with_id, pending, unreadable),) = self._fetch(
             f"SELECT count(*), coalesce(sum(status = 'deprecated'), 0), coalesce(sum(id IN ({_SHARED_IDS})), 0),"
-            f" count(id), coalesce(sum({_PENDING}), 0), coalesce(sum(NOT is_known), 0) FROM notes"
+            f" count(id), coalesce(sum({_PENDING}), 0), coalesce(sum(NOT is_readable), 0) FROM notes"
         )
         return Counts(notes, self.admitted_count(), deprecated, conflicts, with_id, pending, unreadable)
 
@@ -241,7 +241,7 @@ class Catalog:
 
     def unindexed_count(self) -> int:
         """How many notes that can be read are not in the lexical store as they are now."""
-        return self._number(f"SELECT count(*) FROM notes WHERE {_UNINDEXED} AND is_known")
+        return self._number(f"SELECT count(*) FROM notes WHERE {_UNINDEXED} AND is_readable")
 
     def chunk_counts(self) -> dict[int, int]:
         """How many chunks each note is made of, metadata included."""
@@ -298,7 +298,7 @@ class Catalog:
     def mark_unknown(self, note_key: int, stat: FileStat, problems: Sequence[Problem]) -> None:
         """The note cannot be read at the moment: keep its last good facts, record why."""
         self._connection.execute(
-            f"UPDATE notes SET {_SET_STAT}, problems = ?, is_known = 0 WHERE note_key = ?",
+            f"UPDATE notes SET {_SET_STAT}, problems = ?, is_readable = 0 WHERE note_key = ?",
             (*stat_values(stat), problems_text(problems), note_key),
         )
 

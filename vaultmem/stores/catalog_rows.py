@@ -37,7 +37,7 @@ _WRITTEN = {
     "digest": "TEXT NOT NULL",
     **METADATA_COLUMNS,
     "problems": "TEXT NOT NULL",
-    "is_known": "INTEGER NOT NULL",
+    "is_readable": "INTEGER NOT NULL",
 }
 _EVERY = {
     "note_key": "INTEGER PRIMARY KEY AUTOINCREMENT",
@@ -49,7 +49,7 @@ WRITTEN_COLUMNS = tuple(_WRITTEN)
 """What `written_values` are for: all but the key and the digests of the stores."""
 COLUMNS = ", ".join(_EVERY)
 """What `read_row` reads, before whether the note is in conflict."""
-KNOWN_COLUMNS = f"note_key, path, {', '.join(STAT_COLUMNS)}, digest, id, is_known, lexical_digest"
+KNOWN_COLUMNS = f"note_key, path, {', '.join(STAT_COLUMNS)}, digest, id, is_readable, lexical_digest"
 """What `read_known` reads."""
 NOTES_TABLE = f"CREATE TABLE notes ({', '.join(f'{name} {type_}' for name, type_ in _EVERY.items())});"
 
@@ -63,7 +63,7 @@ class Known:
     stat: FileStat
     digest: str
     id: str | None
-    is_known: bool
+    is_readable: bool
     lexical_digest: str | None
 
     @property
@@ -74,7 +74,7 @@ class Known:
     @property
     def is_settled(self) -> bool:
         """Its bytes were read, and the lexical store holds them: equal stat values mean there is nothing to do."""
-        return self.is_known and not self.needs_indexing
+        return self.is_readable and not self.needs_indexing
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class NoteRow(WithMetadata):
     stat: FileStat
     digest: str
     problems: tuple[Problem, ...]
-    is_known: bool
+    is_readable: bool
     lexical_digest: str | None
     dense_digest: str | None
     in_conflict: bool
@@ -139,7 +139,7 @@ def written_values(record: NoteRecord) -> tuple[object, ...]:
         note.digest,
         *_metadata_values(note.metadata),
         problems_text(note.problems),
-        int(note.is_known),
+        int(note.is_readable),
     )
 
 
@@ -164,8 +164,8 @@ def _metadata_values(metadata: Metadata) -> tuple[object, ...]:
 
 def read_known(values: Sequence[Any]) -> Known:
     """The few facts, of KNOWN_COLUMNS."""
-    key, path, *stat, digest, note_id, is_known, lexical_digest = values
-    return Known(key, path, FileStat(*stat), digest, note_id, bool(is_known), lexical_digest)
+    key, path, *stat, digest, note_id, is_readable, lexical_digest = values
+    return Known(key, path, FileStat(*stat), digest, note_id, bool(is_readable), lexical_digest)
 
 
 def read_row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> NoteRow:
@@ -178,7 +178,7 @@ def read_row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) 
 
 def _read_row(values: Sequence[Any], chunk_hashes: frozenset[str]) -> NoteRow:
     key, path, size, mtime_ns, ctime_ns, inode, digest, *said = values[:-5]
-    problems, is_known, lexical_digest, dense_digest, in_conflict = values[-5:]
+    problems, is_readable, lexical_digest, dense_digest, in_conflict = values[-5:]
     return NoteRow(
         metadata=_read_metadata(said),
         note_key=key,
@@ -186,7 +186,7 @@ def _read_row(values: Sequence[Any], chunk_hashes: frozenset[str]) -> NoteRow:
         stat=FileStat(size, mtime_ns, ctime_ns, inode),
         digest=digest,
         problems=_read_problems(problems),
-        is_known=bool(is_known),
+        is_readable=bool(is_readable),
         lexical_digest=lexical_digest,
         dense_digest=dense_digest,
         in_conflict=bool(in_conflict),

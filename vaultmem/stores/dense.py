@@ -252,7 +252,7 @@ def _of_notes(note_keys: Collection[int]) -> str:
 
 
 def _of_versions(versions: Collection[tuple[int, str]]) -> str:
-    """Return the filter for exactly these versions: the key index narrows, the joined text decides."""
+    """The filter for exactly these versions: the key index narrows, the joined text decides."""
     names = ", ".join(_quoted(f"{int(key)}:{digest}") for key, digest in versions)
     keys = sorted({key for key, _ in versions})
     return f"{_of_notes(keys)} AND concat(CAST(note_key AS STRING), ':', digest) IN ({names})"

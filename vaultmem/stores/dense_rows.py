@@ -52,7 +52,7 @@ def in_order(row: DenseRow) -> tuple[int, str, bool, int]:
 
 
 def schema(dimension: int) -> pa.Schema:
-    """Return the table's schema for vectors of `dimension` values."""
+    """The table's schema for vectors of `dimension` values."""
     import pyarrow as pa
 
     texts = ("digest", "part", "heading", "text", "text_hash", "lang")
@@ -63,7 +63,7 @@ def schema(dimension: int) -> pa.Schema:
 
 
 def to_arrow(rows: Sequence[DenseRow], dimension: int) -> pa.Table:
-    """Return the rows as a table; StoreError when a vector has another dimension."""
+    """The rows as a table; StoreError when a vector has another dimension."""
     import numpy as np
     import pyarrow as pa
 
@@ -88,17 +88,17 @@ class RowTable:
 
     @classmethod
     def of(cls, tables: Sequence[pa.Table]) -> Self:
-        """Return the rows of one table or more."""
+        """The rows of one table or more."""
         import pyarrow as pa
 
         return cls(pa.concat_tables(tables))
 
     def column(self, name: str) -> list[Any]:
-        """Return the field `name` of every row, but for vectors; parts as plain strings. Raises StoreError."""
+        """The field `name` of every row, but for vectors; parts as plain strings. Raises StoreError."""
         return _values(self._table, name)
 
     def rows(self, at: Collection[int] | None = None) -> list[DenseRow]:
-        """Return the rows at these places, in that order; every row without. Raises StoreError."""
+        """The rows at these places, in that order; every row without. Raises StoreError."""
         import pyarrow as pa
 
         table, vectors = self._table, self.vectors
@@ -122,7 +122,7 @@ def _values(table: pa.Table, name: str) -> list[Any]:
 
 
 def matrix(column: pa.ChunkedArray) -> NDArray[np.float32]:
-    """Return a column of vectors as (n, d) float32."""
+    """A column of vectors as (n, d) float32."""
     import numpy as np
 
     values = column.combine_chunks()

@@ -69,7 +69,7 @@ class TableState:
 
 
 def wanted_upkeep(state: TableState) -> Upkeep:
-    """Return what the table wants; pure."""
+    """What the table wants; pure."""
     is_large = state.rows >= IN_CHILD_FROM_ROWS
     if state.rows >= INDEX_FROM_ROWS and (_is_index_worn(state) or (is_large and _is_full_of_holes(state))):
         return Upkeep.REBUILD_IN_CHILD if is_large else Upkeep.REBUILD

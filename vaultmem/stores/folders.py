@@ -41,12 +41,12 @@ def failures_of(store: str, folder: Path) -> Iterator[None]:
 
 
 def is_vacant(folder: Path) -> bool:
-    """Return whether a store may be made here: nothing is there, or an empty folder."""
+    """Whether a store may be made here: nothing is there, or an empty folder."""
     return not folder.exists() or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return the summed size of all files under `folder`; one that vanishes meanwhile counts nothing."""
+    """The summed size of all files under `folder`; one that vanishes meanwhile counts nothing."""
     return sum(_size(path) for path in folder.rglob("*"))
 
 

@@ -24,7 +24,7 @@ from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, i
 if TYPE_CHECKING:
     import tantivy
 
-SCHEMA_VERSION = 1
+LEXICAL_FORMAT = 1
 """Part of the schema stamp; another number makes the folder foreign, and it is rebuilt."""
 
 WRITER_HEAP_BYTES = 20_000_000
@@ -40,7 +40,7 @@ TERMS_VERIFIED = 2_000
 """Up to eight segments of six or seven files. More are the leftovers of killed writers."""
 
 _STAMP_FILE = "store.json"
-_STAMP = {"store": "vaultmem lexical", "version": SCHEMA_VERSION}
+_STAMP = {"store": "vaultmem lexical", "version": LEXICAL_FORMAT}
 _FIELDS = ("note_key", "version", "length", "terms", "bag")
 _BAG_SEPARATOR = "\n"
 
@@ -107,7 +107,7 @@ class LexicalStore:
                 writer.delete_documents_by_query(tantivy.Query.term_query(self._schema, "note_key", note_key))
 
     def search(self, terms: Sequence[str], limit: int) -> list[LexicalHit]:
-        """Return the documents that hold at least one of `terms`, by Tantivy's own BM25, best first."""
+        """The documents that hold at least one of `terms`, by Tantivy's own BM25, best first."""
         import tantivy
 
         wanted = list(dict.fromkeys(terms))
@@ -119,7 +119,7 @@ class LexicalStore:
             return _hits(searcher, tantivy.Query.boolean_query(should), wanted, limit)
 
     def read(self, note_keys: Collection[int], terms: Sequence[str]) -> list[LexicalHit]:
-        """Return every document of these notes with its counts of `terms`, ordered by note_key."""
+        """Every document of these notes with its counts of `terms`, ordered by note_key."""
         import tantivy
 
         if not note_keys:
@@ -131,7 +131,7 @@ class LexicalStore:
         return sorted(hits, key=lambda hit: (hit.note_key, hit.digest))
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
-        """Return how many live documents hold each term; deleted ones never count."""
+        """How many live documents hold each term; deleted ones never count."""
         with failures_of("lexical", self._folder):
             view = self._newest()
             for term in terms:
@@ -141,7 +141,7 @@ class LexicalStore:
             return {term: view.frequencies[term] for term in terms}
 
     def statistics(self) -> tuple[int, int]:
-        """Return (live documents, sum of their lengths in terms)."""
+        """(live documents, sum of their lengths in terms)."""
         import tantivy
 
         with failures_of("lexical", self._folder):
@@ -153,7 +153,7 @@ class LexicalStore:
             return view.statistics
 
     def versions(self) -> dict[tuple[int, str], int]:
-        """Return every (note_key, digest) that is in the store, with how many documents it has."""
+        """Every (note_key, digest) that is in the store, with how many documents it has."""
         import tantivy
 
         with failures_of("lexical", self._folder):
@@ -162,7 +162,7 @@ class LexicalStore:
         return {_parse_version(version): count for version, count in listed}
 
     def count(self) -> int:
-        """Return the number of live documents."""
+        """The number of live documents."""
         with failures_of("lexical", self._folder):
             return int(self._newest().searcher.num_docs)
 
@@ -186,7 +186,7 @@ class LexicalStore:
                     )
 
     def size_bytes(self) -> int:
-        """Return what the folder takes on disk."""
+        """What the folder takes on disk."""
         with failures_of("lexical", self._folder):
             return folder_bytes(self._folder)
 
@@ -221,7 +221,7 @@ class LexicalStore:
                 writer.wait_merging_threads()
 
     def _newest(self) -> _View:
-        """Return the view of the newest commit; finding out that nothing changed costs one stat."""
+        """The view of the newest commit; finding out that nothing changed costs one stat."""
         stamp = _commit_stamp(self._folder)
         view = self._view
         if view is None or view.stamp != stamp:
@@ -329,7 +329,7 @@ def _parse_version(version: str) -> tuple[int, str]:
 
 
 def _safe(term: str) -> str:
-    """Return `term` with what would break a token or the bag escaped, so that any text is one token."""
+    """`term` with what would break a token or the bag escaped, so that any text is one token."""
     if _UNSAFE.search(term) is None:
         return term
     return _UNSAFE.sub(lambda found: f"\\{ord(found[0]):x};", term)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 VECTORS_KEPT_S = 30 * 86_400
 """A vector whose text no note has had for this long is dropped."""
 
-SCHEMA_VERSION = 1
+VECTORS_SCHEMA = 1
 """Stamped into the file as `user_version`; another version is not read, the cache is made anew."""
 
 APPLICATION_ID = 0x766D7663
@@ -79,7 +79,7 @@ class VectorStore:
         return store
 
     def get(self, fingerprint: str, hashes: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """Return the vectors that are there, by text hash; each is (d,) float32 and read-only."""
+        """The vectors that are there, by text hash; each is (d,) float32 and read-only."""
         import numpy as np
 
         wanted = list(dict.fromkeys(hashes))
@@ -134,7 +134,7 @@ class VectorStore:
         return removed
 
     def get_calibration(self, key: str) -> bytes | None:
-        """Return the calibration kept under `key`, or None."""
+        """The calibration kept under `key`, or None."""
         with self._reading():
             row = self._connection.execute("SELECT value FROM calibrations WHERE key = ?", (key,)).fetchone()
         return None if row is None else bytes(row[0])
@@ -145,7 +145,7 @@ class VectorStore:
             self._connection.execute("INSERT OR REPLACE INTO calibrations VALUES (?, ?)", (key, value))
 
     def count(self) -> int:
-        """Return how many vectors are kept, over all models."""
+        """How many vectors are kept, over all models."""
         with self._reading():
             return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
@@ -169,7 +169,7 @@ class VectorStore:
             self._connection.execute("PRAGMA query_only = ON")
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-        if (application, version) == (APPLICATION_ID, SCHEMA_VERSION):
+        if (application, version) == (APPLICATION_ID, VECTORS_SCHEMA):
             return
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables or not writable:
@@ -181,7 +181,7 @@ class VectorStore:
         self._connection.execute("PRAGMA journal_mode = WAL").fetchall()
         self._connection.executescript(
             f"BEGIN IMMEDIATE; {_TABLES} PRAGMA application_id = {APPLICATION_ID};"
-            f" PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            f" PRAGMA user_version = {VECTORS_SCHEMA}; COMMIT;"
         )
 
     def _model(self, fingerprint: str) -> int | None:

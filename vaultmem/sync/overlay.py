@@ -39,7 +39,7 @@ class Overlay:
         if not is_text(note_id):
             return ()
         recorded = {row.path for row in catalog.rows_with_id(note_id)}
-        recorded -= self.gone | {path for path, note in self.changed.items() if note.is_known}
+        recorded -= self.gone | {path for path, note in self.changed.items() if note.is_readable}
         return tuple(sorted(recorded | {path for path, note in self.changed.items() if note.id == note_id}))
 
     def apply(self, catalog: Catalog, row: NoteRow) -> NoteRow | None:
@@ -51,7 +51,7 @@ class Overlay:
             return None
         note = self.changed.get(path)
         if note is not None:
-            row = _as_read(row, note) if note.is_known else replace(row, problems=note.problems)
+            row = _as_read(row, note) if note.is_readable else replace(row, problems=note.problems)
         if row.id is None:
             return row
         return replace(row, in_conflict=len(self.paths_with_id(catalog, row.id)) > 1)

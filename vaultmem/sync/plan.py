@@ -83,7 +83,7 @@ def find_differences(snapshot: Snapshot, known: Mapping[str, Known], *, full: bo
         reason = _reason_unknown(path, snapshot.unknown)
         if reason is None:
             gone.append(on_record)
-        elif on_record.is_known:
+        elif on_record.is_readable:
             unknown[path] = reason
         else:
             unchanged += 1
@@ -120,7 +120,7 @@ def plan_steps(differences: Differences, readings: Sequence[Reading], known: Map
     A path that vanished and one that appeared are one move when the notes have the same id, or failing that the
     same bytes. Ids are compared over the whole set, so the order of events does not matter.
     """
-    appeared = [r for r in readings if r.note.path not in known and r.note.is_known]
+    appeared = [r for r in readings if r.note.path not in known and r.note.is_readable]
     origin = _match_moves(appeared, differences.gone)
     moved_keys = {on_record.note_key for on_record in origin.values()}
     added, updated, moved = list[Step](), list[Step](), list[Step]()
@@ -128,8 +128,8 @@ def plan_steps(differences: Differences, readings: Sequence[Reading], known: Map
     for reading in readings:
         on_record = known.get(reading.note.path)
         step = Step(on_record, reading)
-        if not reading.note.is_known:
-            if on_record is None or on_record.is_known or on_record.stat != reading.stat:
+        if not reading.note.is_readable:
+            if on_record is None or on_record.is_readable or on_record.stat != reading.stat:
                 unknown.append(step)
         elif on_record is None:
             source = origin.get(reading.note.path)
