@@ -67,9 +67,9 @@ PURE = (
 )
 
 
-def python(script: str, *arguments: str) -> object:
+def python(script: str | Path, *arguments: str) -> object:
     """What the script prints, as JSON, in an interpreter of its own."""
-    command = [sys.executable, "-c", script, *arguments]
+    command = [sys.executable, *([str(script)] if isinstance(script, Path) else ["-c", script]), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -121,38 +121,7 @@ def test_pure_modules_reach_neither_a_database_nor_a_network_nor_a_process():
     assert loaded_by(modules, outside) == []
 
 
-WATCHED = """
-import builtins, json, sys, tempfile
-from pathlib import Path
-
-owners, seen, original = json.loads(sys.argv[1]), set(), builtins.__import__
-
-def watched(name, globals=None, *rest, **named):
-    importer = (globals or {}).get("__name__", "")
-    top = name.partition(".")[0]
-    if top in owners and importer.partition(".")[0] in ("vaultmem", "tui"):
-        seen.add((top, importer))
-    return original(name, globals, *rest, **named)
-
-builtins.__import__ = watched
-from vaultmem.engine.engine import Engine
-from vaultmem.notes.metadata import Status
-from vaultmem.testing import HashingEmbedder
-
-root = Path(tempfile.mkdtemp()) / "March Memories"
-root.mkdir()
-(root / "a.md").write_text("---\\nid: a\\nname: A\\ndescription: d\\ntags: [t]\\n---\\n# H\\n\\nalpha\\n")
-with Engine.open(root, root.parent / "state", HashingEmbedder(size=8), hold=True, watch=True) as engine:
-    engine.sync()
-    assert engine.recall("alpha", min_score=0.0).hints
-    engine.set_status("a", Status.DEPRECATED)
-    engine.search("alpha")
-    assert engine.doctor().caches_agree
-    engine.reindex()
-    while engine.background.watcher.value == "off":
-        pass
-print(json.dumps(sorted(seen)))
-"""
+WATCHED = ROOT / "tests" / "programs" / "watched_imports.py"
 
 
 def test_at_run_time_each_library_is_imported_by_its_owner_alone():

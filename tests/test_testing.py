@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from vaultmem.errors import EmbedderError
 from vaultmem.notes.metadata import Status
 from vaultmem.testing import HashingEmbedder, make_note
+
+VECTORS = Path(__file__).parent / "programs" / "vectors.py"
 
 
 def test_vectors_are_unit_float32_rows() -> None:
@@ -38,8 +41,7 @@ def test_queries_and_passages_share_a_space() -> None:
 
 
 def test_another_process_makes_the_same_vectors() -> None:
-    script = "from vaultmem.testing import HashingEmbedder; print(HashingEmbedder(size=8).queries(['a 缓存']).tolist())"
-    command = [sys.executable, "-X", "utf8", "-c", script]
+    command = [sys.executable, "-X", "utf8", str(VECTORS), "a 缓存"]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     assert told == str(HashingEmbedder(size=8).queries(["a 缓存"]).tolist())
 

@@ -50,7 +50,8 @@ def test_watch_tells_an_event_a_line_and_ends_in_order(shell, watching):
     shell.note("a.md", "a")
     found = watching.wait_for(lambda event: event["event"] == "SyncFinished")
     assert found["report"]["added"] == 1 and found["report"]["paths"] == ["a.md"]
-    status = shell.json("status")
+    while (status := shell.json("status"))["watcher"] == "off":
+        pass  # a busy machine may tell of a sync before it has published how it watches
     assert status["watcher"] == "native"
     assert status["writer"] == {"pid": watching.process.pid, "alive": True}
     assert shell.json("open", "a")["id"] == "a"
