@@ -6,6 +6,7 @@ from pathlib import Path
 
 from vaultmem.config import Config
 from vaultmem.engine.engine import Engine
+from vaultmem.views import DoctorReport
 
 HOUR_S = 3_600.0
 
@@ -31,3 +32,11 @@ def tree(root: Path) -> dict[str, bytes]:
 def save_new(engine: Engine, name: str = "Context cache", **fields):
     facts = {"name": name, "description": "what it says", "tags": ["t"], "body": "alpha\n"}
     return engine.save(**{**facts, **fields})
+
+
+def failing(report: DoctorReport) -> list[str]:
+    return [check.name for check in report.checks if not check.ok]
+
+
+def detail(report: DoctorReport, name: str) -> str:
+    return next(check.detail for check in report.checks if check.name == name)

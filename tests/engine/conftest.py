@@ -31,3 +31,12 @@ def parts(world):
     made = Parts.of(config, world.embedder, hold=True, wake=lambda: None, is_scanning=lambda: False)
     yield made
     made.access.close()
+
+
+@pytest.fixture
+def synced(world):
+    """A world with three memories in both stores."""
+    for name in ("a", "b", "c"):
+        world.note(f"{name}.md", name, f"alpha {name}\n")
+    world.sync()
+    return world

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import threading
 from datetime import UTC, datetime
 
 import pytest
 
 from tests.engine.asking import hinted, open_plain, save_new, verdicts
+from vaultmem.config import Config
 from vaultmem.engine import keeper
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import ConflictError, WriterBusyError
 from vaultmem.notes.metadata import Status
 from vaultmem.recall.scoring import Verdict
@@ -141,3 +144,35 @@ def test_whoever_comes_after_the_writer_may_write(world, beside):
     writer.close()
     assert hinted(reader, "delta") == ["d"]
     assert reader.freshness.writer_pid is None
+
+
+# --- beside another thread that writes
+
+
+def test_questions_and_edits_do_not_wait_for_a_sync_in_another_thread(world, monkeypatch):
+    monkeypatch.setattr(keeper, "WRITER_CATCHES_UP_S", 0.05)
+    world.note("a.md", "a", "alpha\n")
+    with Engine.open(
+        config=Config(world.root, world.state_dir, dirty_check_s=0.0), embedder="none"
+    ) as engine:
+        engine.sync()
+        begun, ending = threading.Event(), threading.Event()
+
+        def keep_a_turn() -> None:
+            with engine.parts.access.writer():
+                begun.set()
+                ending.wait(30)
+
+        thread = threading.Thread(target=keep_a_turn)
+        thread.start()
+        try:
+            assert begun.wait(10)
+            world.note("b.md", "b", "beta\n")
+            assert [h.id for h in engine.recall("alpha", min_score=0.0).hints] == ["a"]
+            assert engine.freshness.stale_notes == 1
+            assert engine.open_memory("b").path == "b.md"
+            assert engine.set_status("a", Status.DEPRECATED).changed
+        finally:
+            ending.set()
+            thread.join()
+        assert [note.path for note in engine.notes()] == ["a.md", "b.md"]
