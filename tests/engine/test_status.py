@@ -8,6 +8,7 @@ import pytest
 
 from tests.engine.following import following
 from vaultmem.engine.engine import Engine
+from vaultmem.engine.status import said_by_worker
 from vaultmem.events import WatcherMode
 from vaultmem.testing import HashingEmbedder
 
@@ -92,3 +93,12 @@ def test_other_processes_read_what_it_is_doing_and_no_longer_once_it_is_gone(wor
         assert (status.watcher, status.writer.alive) == (WatcherMode.OFF, False)
         with other.parts.access.writer(), Engine.open(world.root, world.state_dir, "none") as third:
             assert third.status().writer.alive
+
+
+def test_what_a_worker_said_of_itself_counts_while_it_is_the_writer(parts):
+    with parts.access.writer() as caches:
+        assert said_by_worker(caches, 7) == {}
+        with caches.catalog.transaction():
+            caches.catalog.set_meta("worker", '{"pid": 7, "state": "embedding"}')
+        assert said_by_worker(caches, 7)["state"] == "embedding"
+        assert said_by_worker(caches, 8) == said_by_worker(caches, None) == {}

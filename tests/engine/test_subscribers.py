@@ -3,8 +3,43 @@
 from __future__ import annotations
 
 from tests.engine.asking import open_plain
-from vaultmem.events import NoteEdited, SyncFinished
+from vaultmem.engine.subscribers import Subscribers
+from vaultmem.events import EngineRecovered, NoteEdited, SyncFinished
 from vaultmem.text.moments import utc_now
+
+
+def test_everybody_is_told_in_the_order_in_which_they_came():
+    subscribers, told = Subscribers(), []
+    for name in ("first", "second"):
+        subscribers.subscribe(lambda event, name=name: told.append((name, event)))
+    event = EngineRecovered(utc_now())
+    subscribers.tell(event)
+    assert told == [("first", event), ("second", event)]
+
+
+def test_whoever_leaves_is_told_no_more_and_may_leave_twice():
+    subscribers, told = Subscribers(), []
+    leave = subscribers.subscribe(lambda _: told.append("leaves"))
+    subscribers.subscribe(lambda _: told.append("stays"))
+    leave()
+    leave()
+    subscribers.tell(EngineRecovered(utc_now()))
+    assert told == ["stays"]
+
+
+def test_a_subscriber_may_leave_or_bring_another_while_it_is_told():
+    subscribers, told = Subscribers(), []
+
+    def pass_on(event):
+        told.append("first")
+        leave()
+        subscribers.subscribe(lambda _: told.append("second"))
+
+    leave = subscribers.subscribe(pass_on)
+    subscribers.tell(EngineRecovered(utc_now()))
+    assert told == ["first"]
+    subscribers.tell(EngineRecovered(utc_now()))
+    assert told == ["first", "second"]
 
 
 def test_an_edit_is_told_and_remembered(world, engine):

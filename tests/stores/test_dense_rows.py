@@ -40,7 +40,8 @@ def test_rows_are_taken_by_their_places_in_the_order_asked_for() -> None:
 
 def test_in_order_is_by_note_and_version_with_the_metadata_first() -> None:
     ordered = [row(1, "bb"), row(2, "aa", part=Part.METADATA), row(2), row(2, ordinal=1), row(10)]
-    assert sorted(ordered[::-1], key=in_order) == ordered
+    mixed = [ordered[place] for place in (3, 0, 4, 2, 1)]
+    assert sorted(mixed, key=in_order) == ordered
 
 
 @pytest.mark.parametrize("length", [0, DIMENSION - 1, DIMENSION + 1])
