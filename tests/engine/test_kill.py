@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,17 +17,7 @@ from vaultmem.sync.integrity import find_disagreement
 
 NOTES = 300
 KILLS = int(os.environ.get("VAULTMEM_KILLS", "20"))
-SYNC = """
-import sys
-from vaultmem.engine.engine import Engine
-from vaultmem.testing import HashingEmbedder
-import lancedb, tantivy, numpy
-root, state = sys.argv[1:]
-engine = Engine.open(root, state, HashingEmbedder(size=16, delay_s=0.002))
-print("ready", flush=True)
-engine.sync()
-print("done", flush=True)
-"""
+SLOW_SYNC = Path(__file__).parent / "programs" / "slow_sync.py"
 
 
 def change_some_notes(world, turn: int, chance: random.Random) -> None:
@@ -73,7 +64,7 @@ def test_a_sync_killed_at_a_random_moment_is_finished_by_the_next(world):
 
 def kill_a_sync(world, after_s: float) -> bool:
     """Start a sync, kill it `after_s` after it is ready; whether it was still at work."""
-    command = [sys.executable, "-c", SYNC, str(world.root), str(world.state_dir)]
+    command = [sys.executable, SLOW_SYNC, world.root, world.state_dir]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None and process.stderr is not None
         assert process.stdout.readline() == b"ready\n", process.stderr.read()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.engine.asking import HOUR_S, open_plain
 from vaultmem.engine.text_search import copies_unindexed, open_unindexed, search_unindexed
 from vaultmem.errors import ConflictError, NoteNotFoundError, UsageError
 
@@ -46,3 +47,50 @@ def test_notes_that_share_an_id_are_told_apart_without_caches(told):
         open_unindexed(told.root, "twice")
     assert refused.value.paths == ("one.md", "two.md")
     assert [copy.path for copy in copies_unindexed(told.root, "twice")] == ["one.md", "two.md"]
+
+
+# --- through the engine
+
+
+def test_search_sees_active_unconflicted_notes_with_an_id_unless_it_is_told_to_see_all(world, engine):
+    world.note("ok.md", "ok", "needle\n")
+    world.note("old.md", "old", "needle\n", status="deprecated")
+    world.note("none.md", "", "needle\n")
+    world.note("c1.md", "same", "needle\n")
+    world.note("c2.md", "same", "needle\n")
+    world.write("broken.md", "---\nid: [\n---\nneedle\n")
+    assert [match.id for match in engine.search("needle").matches] == ["ok"]
+    found = engine.search("needle", include_all=True).matches
+    assert len(found) == 6
+    assert {match.id for match in found} == {"ok", "old", None, "same"}
+
+
+def test_search_reads_the_notes_and_not_the_caches(world, settled):
+    world.note("a.md", "a", "fresh words\n")
+    assert [match.path for match in settled.search("fresh words").matches] == ["a.md"]
+    world.note("a.md", "a", "fresh words\n", status="deprecated")
+    assert settled.search("fresh words").matches == ()
+
+
+def test_a_copy_that_is_gone_hides_nothing_from_search(world):
+    world.note("a.md", "same", "needle\n")
+    copy = world.note("b.md", "same", "needle\n")
+    with open_plain(world, look_every_s=HOUR_S) as engine:
+        engine.sync()
+        assert engine.search("needle").matches == ()
+        copy.unlink()
+        assert [match.path for match in engine.search("needle").matches] == ["a.md"]
+
+
+def test_search_tells_lines_and_their_surroundings(world, engine):
+    world.note("a.md", "a", "one\ntwo needle\nthree\n")
+    (match,) = engine.search("two needle", fixed=True).matches
+    assert (match.text, match.before[-1], match.after[0]) == ("two needle", "one", "three")
+    assert (world.root / "a.md").read_text().splitlines()[match.line - 1] == "two needle"
+
+
+def test_a_search_that_says_nothing_or_wants_nothing_is_wrong_usage(world, engine):
+    world.note("a.md", "a")
+    for pattern, limit in (("", 5), ("  ", 5), ("x", 0), ("x", -1), ("(", 5)):
+        with pytest.raises(UsageError):
+            engine.search(pattern, limit=limit)

@@ -8,39 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.stores.records import STAT, record, write
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.metadata import Metadata, Status
-from vaultmem.notes.parse import Note
 from vaultmem.notes.problems import Code, Problem
-from vaultmem.stores.catalog import CATALOG_SCHEMA, Catalog
-from vaultmem.stores.catalog_rows import ChunkRef, NoteRecord
-
-STAT = FileStat(10, 2_000_000_000, 3, 4)
-
-
-def record(path: str, note_id: str | None = "a", key: int | None = None, **fields) -> NoteRecord:
-    """A record whose metadata, note and own parts are as usual, but for `fields`."""
-    said = {"id": note_id, "name": "名 N", "description": "about", "tags": ("标签", "x/y")}
-    said |= {"created_at": "2026-05-14"}
-    read = {"digest": f"digest of {path}", "body": "", "body_line": 1, "problems": (), "is_readable": True}
-    kept = {"stat": STAT, "chunks": (ChunkRef("metadata", 0, "h0"), ChunkRef("body", 0, "h1"))}
-    assert fields.keys() <= Metadata.__dataclass_fields__.keys() | read.keys() | kept.keys()
-    chosen = [{k: fields.get(k, v) for k, v in part.items()} for part in (said, read, kept)]
-    chosen[0] |= {k: v for k, v in fields.items() if k in Metadata.__dataclass_fields__}
-    return NoteRecord(key, Note(Metadata(**chosen[0]), path, **chosen[1]), **chosen[2])
-
-
-@pytest.fixture
-def catalog(tmp_path: Path):
-    catalog = Catalog(tmp_path / "catalog.sqlite", writable=True)
-    yield catalog
-    catalog.close()
-
-
-def write(catalog: Catalog, *records: NoteRecord) -> list[int]:
-    with catalog.transaction():
-        return catalog.write(records)
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.catalog_rows import ChunkRef
 
 
 def test_a_note_comes_back_as_it_was_written(catalog):
@@ -170,38 +144,6 @@ def test_the_journal_keeps_its_last_entries_in_order(catalog):
         catalog.add_entry(f"entry {n}", keep=3)
     assert catalog.entries(10) == ["entry 4", "entry 5", "entry 6"]
     assert catalog.entries(1) == ["entry 6"]
-
-
-# --- what cannot be opened
-
-
-def test_a_reader_needs_the_file_and_makes_none(tmp_path):
-    with pytest.raises(StoreError):
-        Catalog(tmp_path / "none.sqlite", writable=False)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\0" + b"\xff" * 200])
-def test_a_file_that_is_no_database_is_a_store_error(tmp_path, content):
-    (tmp_path / "c.sqlite").write_bytes(content)
-    with pytest.raises(StoreError):
-        Catalog(tmp_path / "c.sqlite", writable=True)
-
-
-def test_a_database_of_another_schema_is_a_store_error_that_says_so(tmp_path):
-    with sqlite3.connect(tmp_path / "c.sqlite") as other:
-        other.execute(f"PRAGMA user_version = {CATALOG_SCHEMA + 1}")
-    other.close()
-    with pytest.raises(StoreError, match="another version"):
-        Catalog(tmp_path / "c.sqlite", writable=True)
-
-
-def test_a_foreign_database_is_not_made_ours(tmp_path):
-    with sqlite3.connect(tmp_path / "c.sqlite") as other:
-        other.execute("CREATE TABLE bookmarks (url TEXT)")
-    other.close()
-    with pytest.raises(StoreError):
-        Catalog(tmp_path / "c.sqlite", writable=True)
 
 
 def test_a_damaged_page_is_found_and_never_raises_another_librarys_error(catalog, tmp_path):

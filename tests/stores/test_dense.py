@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
+from tests.stores.rows import DIMENSION, row, same, unit
 from vaultmem.errors import StoreError
 from vaultmem.stores.dense import DenseStore
-from vaultmem.stores.dense_rows import DenseRow, Part, RowTable, to_arrow
+from vaultmem.stores.dense_rows import Part
 from vaultmem.testing import DictDenseStore, nearest
 
-DIMENSION = 12
 Store = DenseStore | DictDenseStore
 
 
@@ -23,35 +21,6 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     if request.param == "dict":
         return DictDenseStore(DIMENSION)
     return DenseStore(tmp_path / "dense", DIMENSION, writable=True)
-
-
-def unit(seed: int) -> np.ndarray:
-    vector = np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
-    return vector / np.linalg.norm(vector)
-
-
-def row(note_key: int, digest: str = "aa", ordinal: int = 0, **changes: object) -> DenseRow:
-    fields: dict = {
-        "note_key": note_key,
-        "digest": digest,
-        "part": Part.BODY,
-        "ordinal": ordinal,
-        "heading": '标题 › It\'s "here"',
-        "line_start": 3,
-        "line_end": 9,
-        "text": "x' OR 1=1; --\n第二行\t\0end",
-        "text_hash": f"{note_key}-{digest}-{ordinal}",
-        "lang": "zh",
-        "vector": unit(crc32(f"{note_key} {digest} {ordinal}".encode())),
-    }
-    return DenseRow(**(fields | changes))
-
-
-def same(one: DenseRow, other: DenseRow) -> bool:
-    names = [name for name in DenseRow.__slots__ if name != "vector"]
-    return all(getattr(one, n) == getattr(other, n) for n in names) and np.array_equal(
-        one.vector, other.vector
-    )
 
 
 def test_an_empty_store_answers_every_question(store: Store) -> None:
@@ -200,14 +169,3 @@ def test_rows_are_read_by_column(store: Store) -> None:
     at = read.column("note_key").index(4)
     assert read.rows([at, at])[1].text == given[3].text
     assert read.vectors[at] == pytest.approx(given[3].vector)
-
-
-@pytest.mark.parametrize("name", ["text", "heading", "lang"])
-def test_a_text_that_is_damaged_is_a_broken_store_and_no_crash(name: str) -> None:
-    table = to_arrow([row(1)], DIMENSION)
-    damaged = pa.array([b"\xff\xfe"], pa.binary()).view(pa.string())
-    read = RowTable(table.set_column(table.schema.get_field_index(name), name, damaged))
-    with pytest.raises(StoreError, match=name):
-        read.column(name)
-    with pytest.raises(StoreError, match=name):
-        read.rows()

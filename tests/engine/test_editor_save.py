@@ -1,0 +1,115 @@
+"""Saving through the editor: a new memory, and changed fields of one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from tests.engine.asking import hinted, save_new, tree
+from vaultmem.engine import editor
+from vaultmem.errors import NoteNotFoundError, UsageError
+from vaultmem.notes.metadata import Status
+
+
+def test_a_new_memory_lies_by_its_date_and_can_be_opened_hinted_and_searched(world, engine):
+    saved = save_new(engine, "Context cache ordering!", tags=["Cache", "project/March"])
+    now = datetime.now(UTC)
+    week = (now.day - 1) // 7 + 1
+    assert saved.created
+    assert saved.memory.path == f"{now:%Y/%m}/week{week}/{now:%Y-%m-%d}-context-cache-ordering.md"
+    opened = engine.open_memory(saved.memory.id or "")
+    assert opened == saved.memory
+    assert (opened.tags, opened.status) == (("cache", "project/march"), Status.ACTIVE)
+    assert hinted(engine, "alpha") == [saved.memory.id]
+    (note,) = engine.notes()
+    assert note.diagnostics == ()
+    assert note.created_at is not None and note.created_at == note.updated_at
+
+
+@pytest.mark.parametrize("missing", ["name", "description", "tags", "body"])
+def test_a_new_memory_that_lacks_something_is_wrong_usage_and_makes_no_file(world, engine, missing):
+    with pytest.raises(UsageError, match=missing):
+        save_new(engine, **{missing: None}) if missing != "name" else engine.save(
+            description="d", tags=["t"], body="b"
+        )
+    assert tree(world.root) == {}
+
+
+@pytest.mark.parametrize("fields", [{"name": " "}, {"description": "\n"}, {"tags": []}, {"tags": ["!"]}])
+def test_a_field_that_says_nothing_is_wrong_usage(world, engine, fields):
+    with pytest.raises(UsageError):
+        save_new(engine, **fields)
+    assert tree(world.root) == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../etc/passwd",
+        "a/b\\c",
+        "CON",
+        ".hidden",
+        "🧠",
+        "-x",
+        "a: b # c",
+        "'\"",
+        "\x00\x07name",
+        "名" * 300,
+    ],
+)
+def test_no_name_is_too_odd_for_a_file(world, engine, name):
+    saved = save_new(engine, name)
+    file = world.root / saved.memory.path
+    assert file.is_file() and file.resolve().is_relative_to(world.root.resolve())
+    assert len(file.name.encode()) <= 143
+    assert engine.open_memory(saved.memory.id or "").name == saved.memory.name
+
+
+def test_a_name_keeps_letters_of_any_script_in_the_file_name(engine):
+    path = save_new(engine, "缓存 Ordnung für Größe").memory.path
+    assert path.endswith("-缓存-ordnung-für-größe.md")
+
+
+def test_notes_of_one_name_never_overwrite_each_other(world, engine, monkeypatch):
+    frozen = datetime(2026, 5, 14, 10, 30, tzinfo=UTC)
+    monkeypatch.setattr(editor, "utc_now", lambda: frozen)
+    saved = [save_new(engine, body=f"text {n}\n") for n in range(3)]
+    assert len({s.memory.path for s in saved}) == len({s.memory.id for s in saved}) == 3
+    assert [engine.open_memory(s.memory.id or "").body for s in saved] == [f"\ntext {n}\n" for n in range(3)]
+    assert not any(note.in_conflict for note in engine.notes())
+
+
+def test_an_update_changes_the_given_fields_alone(world, engine):
+    file = world.note("a.md", "a", "# Body\n", extra="'kept as it is'", tags="[T]  # comment")
+    before = file.read_text()
+    saved = engine.save(id="a", description="new words")
+    assert not saved.created
+    lines = set(before.splitlines()) ^ set(file.read_text().splitlines())
+    assert {line.split(":")[0] for line in lines} == {"description", "updated_at"}
+
+
+def test_an_update_replaces_the_body_or_the_tags_when_given(world, engine):
+    world.note("a.md", "a", "old\n", tags="[x, y]")
+    saved = engine.save(id="a", tags=["z"], body="new\n")
+    assert (saved.memory.tags, saved.memory.body.strip()) == (("z",), "new")
+
+
+def test_an_update_that_says_the_same_changes_nothing(world, engine):
+    file = world.note("a.md", "a", "text\n")
+    before = file.read_bytes()
+    engine.save(id="a", name="Note a", description="about a", tags=["t"])
+    assert file.read_bytes() == before
+
+
+def test_an_update_of_an_unknown_id_is_refused_and_makes_nothing(world, engine):
+    with pytest.raises(NoteNotFoundError):
+        engine.save(id="nobody", name="N", description="d", tags=["t"], body="b")
+    assert tree(world.root) == {}
+
+
+def test_a_body_that_begins_with_its_own_block_does_not_store_it_twice(engine):
+    first = save_new(engine)
+    again = engine.save(id=first.memory.id, body=first.memory.text + "more\n")
+    assert again.memory.text.count("id: mem_") == 1
+    assert again.memory.body.endswith("alpha\nmore\n")

@@ -1,0 +1,130 @@
+"""Damaged caches are mended by whatever meets them: a sync, a question, a rebuild."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from tests.engine.asking import hinted, open_plain
+from tests.engine.damage import zero
+from vaultmem.engine.engine import Engine
+from vaultmem.errors import UsageError
+
+
+@pytest.mark.parametrize("embed", [True, False])
+def test_a_torn_vector_store_stops_no_sync(world, embed):
+    world.note("a.md", "a", "alpha cache\n")
+    world.note("b.md", "b", "delta\n")
+    world.sync()
+    next(world.state_dir.glob("dense-*/store.json")).write_text("{")
+    (world.root / "b.md").unlink()
+    world.note("a.md", "a", "alpha cache gamma\n")
+    world.sync(embed=embed)
+    with world.engine() as engine:
+        assert hinted(engine, "gamma") == ["a"]
+        engine.sync()
+    assert world.facts() == world.rebuilt()
+
+
+@pytest.mark.parametrize("name", ["dense", "lexical"])
+def test_reindex_gets_along_with_a_torn_store(world, name):
+    world.note("a.md", "a", "alpha cache\n")
+    world.sync()
+    next(world.state_dir.glob(f"{name}-*/store.json")).write_text("{")
+    with world.engine() as engine:
+        assert engine.reindex().embeddings_pending == 0
+    assert world.facts() == world.rebuilt()
+
+
+def test_a_torn_store_is_mended_by_the_question_that_met_it(world):
+    world.note("a.md", "a", "alpha cache\n")
+    world.sync()
+    next(world.state_dir.glob("lexical-*/store.json")).write_text("{")
+    next(world.state_dir.glob("dense-*/store.json")).write_text("{")
+    with world.engine() as engine:
+        assert hinted(engine, "alpha cache") == ["a"]
+        engine.sync()
+    assert world.facts() == world.rebuilt()
+
+
+def test_a_catalog_with_a_damaged_page_is_made_anew_by_the_next_sync(world):
+    for n in range(60):
+        world.note(f"{n}.md", f"n{n}", f"alpha {n}\n", description="d" * 300)
+    with open_plain(world) as engine:
+        engine.sync()
+    file = world.state_dir / "catalog.sqlite"
+    data = bytearray(file.read_bytes())
+    data[8_192 : len(data) - 4_096] = b"\xa5" * (len(data) - 12_288)
+    file.write_bytes(data)
+    with open_plain(world) as engine:
+        assert engine.sync().added == 60
+        assert len(hinted(engine, "alpha")) == 9
+
+
+@pytest.mark.parametrize("pattern", ["lexical-*/*.store", "lexical-*/*.idx"])
+def test_a_recall_that_meets_damage_mends_the_store_by_itself(synced, pattern):
+    for n in range(40):
+        synced.note(f"more/{n}.md", f"more_{n}", f"alpha more {n} 缓存 {n * 7}\n")
+    synced.sync()
+    zero(synced, pattern)
+    with synced.engine() as engine:
+        assert engine.recall("alpha 缓存 49", limit=1, min_score=0.0).hints
+        assert engine.doctor().caches_agree
+
+
+@pytest.mark.parametrize("store", ["lexical", "dense"])
+def test_a_sync_notices_that_a_stores_files_were_deleted(synced, store):
+    for file in synced.state_dir.glob("lexical-*/*" if store == "lexical" else "dense-*/*/data/*"):
+        file.unlink()
+    synced.sync()
+    with synced.engine() as engine:
+        assert engine.doctor().healthy
+    assert synced.facts() == synced.rebuilt()
+
+
+@pytest.mark.parametrize("old", [b"a.md", b"Note a", b"active"])
+def test_text_in_the_catalog_that_cannot_be_read_makes_it_a_broken_cache(synced, old):
+    file = synced.state_dir / "catalog.sqlite"
+    data = file.read_bytes()
+    assert old in data
+    file.write_bytes(data.replace(old, b"\xbe" + old[1:]))
+    with synced.engine() as engine:
+        assert engine.recall("alpha", min_score=0.0).hints
+        assert engine.doctor(repair=True).healthy
+    assert synced.facts() == synced.rebuilt()
+
+
+def test_a_folder_in_the_catalogs_place_is_replaced(synced):
+    file = synced.state_dir / "catalog.sqlite"
+    file.unlink()
+    (file / "x").mkdir(parents=True)
+    synced.sync()
+    assert synced.facts() == synced.rebuilt()
+
+
+def test_another_machines_state_dir_is_made_our_own(synced, tmp_path):
+    """Copied over by a sync tool: its catalog tells of other files, other inodes, other times."""
+    other = type(synced)(tmp_path / "elsewhere")
+    for name in ("a", "x", "y"):
+        other.note(f"{name}.md", name, f"alpha {name} there\n")
+    other.sync()
+    shutil.rmtree(synced.state_dir)
+    shutil.copytree(other.state_dir, synced.state_dir)
+    shutil.rmtree(other.root)
+    synced.sync()
+    assert synced.facts() == synced.rebuilt()
+    with synced.engine() as engine:
+        assert engine.doctor().healthy
+
+
+def test_two_roots_do_not_share_a_state_dir(synced, tmp_path):
+    other = type(synced)(tmp_path / "elsewhere")
+    other.note("b.md", "b", "alpha\n")
+    with Engine.open(other.root, synced.state_dir, synced.embedder) as engine:
+        for ask in (engine.sync, lambda: engine.recall("alpha"), lambda: engine.open_memory("a")):
+            with pytest.raises(UsageError, match="belongs to the memory root"):
+                ask()
+    synced.root.rename(tmp_path / "moved")  # it is no longer there: these are the caches of a root that moved
+    with Engine.open(other.root, synced.state_dir, synced.embedder) as engine:
+        assert engine.sync().admitted == 1

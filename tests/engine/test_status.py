@@ -1,0 +1,104 @@
+"""Status: what the caches hold and who writes them, also where they are damaged or missing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.engine.following import following
+from vaultmem.engine.engine import Engine
+from vaultmem.engine.status import said_by_worker
+from vaultmem.events import WatcherMode
+from vaultmem.testing import HashingEmbedder
+
+
+def test_before_the_first_sync_nothing_is_wrong_and_nothing_is_made(world):
+    with world.engine() as engine:
+        status = engine.status()
+    assert (status.state, status.notes, status.last_scan_at) == ("never_synced", 0, None)
+    assert "vaultmem sync" in status.message
+    assert not world.state_dir.exists()
+
+
+def test_status_tells_what_the_caches_hold(synced):
+    synced.note("d.md", "d", status="deprecated")
+    synced.note("e.md", "a")
+    synced.note("f.md", "", name="no id")
+    synced.sync()
+    with synced.engine() as engine:
+        status = engine.status()
+    assert (status.state, status.message) == ("idle", "")
+    assert (status.notes, status.admitted, status.deprecated, status.conflicts) == (6, 2, 1, 2)
+    assert status.diagnostics["conflict_id"] == 2 and status.diagnostics["missing_id"] == 1
+    assert (status.lexical.documents, status.dense.chunks, status.dense.pending) == (5, 10, 0)
+    assert (status.dense.engine, status.dense.model) == ("hashing", "hashing")
+    assert (status.writer.pid, status.writer.alive) == (None, False)
+    assert status.last_scan_at is not None
+
+
+def test_status_opens_no_note(synced, monkeypatch):
+    with synced.engine() as engine:
+        for name in ("read", "read_note", "scan"):
+            monkeypatch.setattr(engine.parts.vault, name, None)
+        assert engine.status().notes == 3
+
+
+def test_without_vectors_status_says_why(synced):
+    with Engine.open(synced.root, synced.state_dir, "none") as engine:
+        dense = engine.status().dense
+    assert (dense.engine, dense.pending) == ("none", 0)
+    assert "words alone" in dense.note
+
+
+def test_status_says_that_the_vectors_are_another_models(synced):
+    synced.embedder = HashingEmbedder(size=8, model="other")
+    with synced.engine() as engine:
+        assert "another model" in engine.status().dense.note
+
+
+@pytest.mark.parametrize("name", ["lexical", "dense"])
+def test_a_torn_store_is_a_degraded_state_that_says_what_to_do(synced, name):
+    next(synced.state_dir.glob(f"{name}-*/store.json")).write_text("{")
+    with synced.engine() as engine:
+        status = engine.status()
+    assert status.state == "degraded"
+    assert name in status.message and "vaultmem sync" in status.message
+    assert status.notes == 3
+
+
+def test_a_foreign_catalog_is_a_degraded_state(synced):
+    for file in synced.state_dir.glob("catalog.sqlite*"):
+        file.unlink()
+    (synced.state_dir / "catalog.sqlite").write_bytes(b"no database" * 100)
+    with synced.engine() as engine:
+        status = engine.status()
+    assert status.state == "degraded" and "vaultmem sync" in status.message
+
+
+def test_a_missing_root_keeps_the_counts(synced):
+    synced.root.rename(synced.folder / "away")
+    with synced.engine() as engine:
+        status = engine.status()
+    assert (status.state, status.notes, status.diagnostics["root_missing"]) == ("root_missing", 3, 1)
+
+
+def test_other_processes_read_what_it_is_doing_and_no_longer_once_it_is_gone(world):
+    world.note("a.md", "a")
+    with following(world), Engine.open(world.root, world.state_dir, "none") as other:
+        status = other.status()
+        assert (status.state, status.watcher, status.writer.pid) == ("idle", WatcherMode.NATIVE, os.getpid())
+    with Engine.open(world.root, world.state_dir, "none") as other:
+        status = other.status()
+        assert (status.watcher, status.writer.alive) == (WatcherMode.OFF, False)
+        with other.parts.access.writer(), Engine.open(world.root, world.state_dir, "none") as third:
+            assert third.status().writer.alive
+
+
+def test_what_a_worker_said_of_itself_counts_while_it_is_the_writer(parts):
+    with parts.access.writer() as caches:
+        assert said_by_worker(caches, 7) == {}
+        with caches.catalog.transaction():
+            caches.catalog.set_meta("worker", '{"pid": 7, "state": "embedding"}')
+        assert said_by_worker(caches, 7)["state"] == "embedding"
+        assert said_by_worker(caches, 8) == said_by_worker(caches, None) == {}

@@ -1,0 +1,173 @@
+"""The state dir, opened: which generation of a store lives, and what a writer puts in the place of what is broken."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.stores.records import record, write
+from vaultmem.errors import EngineError, StoreError
+from vaultmem.stores import caches as caches_module
+from vaultmem.stores.caches import CONDEMNED, OUTDATED, Caches, StoreName
+from vaultmem.stores.lexical import LexicalDoc
+
+DOC = LexicalDoc(1, "aa", {"alpha": 1})
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Callable[..., Caches]]:
+    """Open one state dir, for writing or for reading; all are closed in the end."""
+    made: list[Caches] = []
+
+    def another(*, writable: bool = True) -> Caches:
+        made.append(Caches(tmp_path / "state", writable=writable))
+        return made[-1]
+
+    yield another
+    for one in made:
+        one.close()
+
+
+@pytest.fixture
+def caches(opened) -> Caches:
+    return opened()
+
+
+def folders(caches: Caches) -> set[str]:
+    return {path.name for path in caches.state_dir.iterdir() if path.is_dir()}
+
+
+# --- opening
+
+
+def test_a_writer_makes_a_state_dir_for_this_user_alone(caches) -> None:
+    assert stat.S_IMODE(caches.state_dir.stat().st_mode) == 0o700
+
+
+def test_a_reader_of_nothing_is_refused(opened) -> None:
+    with pytest.raises(StoreError):
+        opened(writable=False)
+
+
+def test_stores_that_were_never_begun_are_none(opened) -> None:
+    for one in (opened(), opened(writable=False)):
+        assert [one.store(name) for name in StoreName] == [None, None]
+        assert [one.generation(name) for name in StoreName] == [0, 0]
+        assert [one.made_with(name) for name in StoreName] == [None, None]
+
+
+def test_in_a_child_that_was_forked_after_lancedb_was_loaded_nothing_is_opened(opened, monkeypatch) -> None:
+    monkeypatch.setattr(caches_module, "_was_forked_after_lancedb", True)
+    with pytest.raises(EngineError, match="forked"):
+        opened()
+
+
+# --- generations
+
+
+def test_what_is_begun_lives_and_everything_is_pending_in_it(caches) -> None:
+    (key,) = write(caches.catalog, record("a.md"))
+    with caches.catalog.transaction():
+        caches.catalog.set_digests("dense", {key: "digest of a.md"})
+    assert caches.catalog.counts().pending == 0
+    caches.begin(StoreName.DENSE, "rules", dimension=4)
+    assert (caches.generation(StoreName.DENSE), caches.made_with(StoreName.DENSE)) == (1, "rules")
+    assert caches.dense is not None and caches.dense.count() == 0
+    assert caches.catalog.counts().pending == 1
+    caches.begin(StoreName.DENSE, "other rules", dimension=8)
+    assert (caches.generation(StoreName.DENSE), caches.made_with(StoreName.DENSE)) == (2, "other rules")
+
+
+def test_a_reader_goes_over_to_the_generation_that_lives(caches, opened) -> None:
+    reader = opened(writable=False)
+    caches.begin(StoreName.LEXICAL, "rules")
+    caches.lexical.add([DOC])
+    assert reader.lexical.count() == 1
+    caches.begin(StoreName.LEXICAL, "rules")
+    assert reader.lexical.count() == 0
+
+
+def test_one_that_is_condemned_is_empty_and_one_that_is_outdated_answers(caches) -> None:
+    caches.begin(StoreName.LEXICAL, "rules")
+    caches.lexical.add([DOC])
+    caches.outdate(StoreName.LEXICAL)
+    assert (caches.made_with(StoreName.LEXICAL), caches.lexical.count()) == (OUTDATED, 1)
+    caches.condemn(StoreName.LEXICAL)
+    assert (caches.made_with(StoreName.LEXICAL), caches.lexical.count()) == (CONDEMNED, 0)
+
+
+def test_what_is_filled_beside_the_live_one_lives_when_it_is_switched_to(caches) -> None:
+    caches.begin(StoreName.LEXICAL, "rules")
+    (key,) = write(caches.catalog, record("a.md"))
+    with caches.next_lexical("new rules") as (store, following):
+        store.add([LexicalDoc(key, "aa", {"alpha": 1})])
+        assert caches.lexical.count() == 0
+        with caches.catalog.transaction():
+            following.switch({key: "aa"})
+    assert (caches.made_with(StoreName.LEXICAL), caches.lexical.count()) == ("new rules", 1)
+    assert caches.catalog.versions(StoreName.LEXICAL) == {key: "aa"}
+
+
+def test_one_that_was_not_switched_to_is_begun_again_the_next_time(caches) -> None:
+    caches.begin(StoreName.LEXICAL, "rules")
+    with pytest.raises(InterruptedError), caches.next_lexical("new rules") as (store, _):
+        store.add([DOC])
+        raise InterruptedError
+    assert caches.made_with(StoreName.LEXICAL) == "rules"
+    with caches.next_lexical("new rules") as (store, _):
+        assert store.count() == 0
+
+
+def test_sweeping_leaves_the_live_generations_alone(caches) -> None:
+    for _ in range(3):
+        caches.begin(StoreName.LEXICAL, "rules")
+        caches.begin(StoreName.DENSE, "rules", dimension=4)
+    assert folders(caches) == {f"{name}-{n}" for name in StoreName for n in (1, 2, 3)}
+    caches.sweep_folders()
+    assert folders(caches) == {"lexical-3", "dense-3"}
+    assert caches.lexical is not None and caches.dense is not None
+
+
+# --- what is broken
+
+
+def test_a_catalog_that_cannot_be_used_is_replaced_by_a_writer_alone(caches, opened) -> None:
+    caches.close()
+    file = caches.state_dir / "catalog.sqlite"
+    file.write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError):
+        opened(writable=False)
+    assert file.read_bytes() == b"no database" * 100
+    assert opened().catalog.rows() == []
+
+
+def test_a_new_catalog_knows_of_no_note_and_the_vectors_stay(caches) -> None:
+    write(caches.catalog, record("a.md"))
+    caches.begin(StoreName.LEXICAL, "rules")
+    caches.vectors.put("model", {"h": np.ones(4, np.float32)}, 0.0)
+    caches.replace_catalog()
+    assert caches.catalog.rows() == [] and caches.lexical is None
+    assert caches.vectors.count() == 1
+
+
+def test_vectors_that_cannot_be_used_are_begun_anew_by_a_writer_and_missing_for_a_reader(opened) -> None:
+    writer, reader = opened(), opened(writable=False)
+    assert reader.vectors is None
+    file = writer.state_dir / "vectors.sqlite"
+    file.write_bytes(b"no database" * 100)
+    assert reader.vectors is None
+    assert writer.vectors is not None and writer.vectors.count() == 0
+    assert reader.vectors is not None
+
+
+def test_a_torn_store_is_a_store_error_until_it_is_condemned(caches) -> None:
+    caches.begin(StoreName.DENSE, "rules", dimension=4)
+    (caches.folder(StoreName.DENSE, 1) / "store.json").write_text("{")
+    with pytest.raises(StoreError):
+        _ = caches.dense
+    caches.condemn(StoreName.DENSE)
+    assert caches.dense is not None and caches.dense.count() == 0

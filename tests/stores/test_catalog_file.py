@@ -1,0 +1,39 @@
+"""The catalog's file: what cannot be opened is a StoreError, and stays as it is."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import pytest
+
+from vaultmem.errors import StoreError
+from vaultmem.stores.catalog import CATALOG_SCHEMA, Catalog
+
+
+def test_a_reader_needs_the_file_and_makes_none(tmp_path):
+    with pytest.raises(StoreError):
+        Catalog(tmp_path / "none.sqlite", writable=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\0" + b"\xff" * 200])
+def test_a_file_that_is_no_database_is_a_store_error(tmp_path, content):
+    (tmp_path / "c.sqlite").write_bytes(content)
+    with pytest.raises(StoreError):
+        Catalog(tmp_path / "c.sqlite", writable=True)
+
+
+def test_a_database_of_another_schema_is_a_store_error_that_says_so(tmp_path):
+    with sqlite3.connect(tmp_path / "c.sqlite") as other:
+        other.execute(f"PRAGMA user_version = {CATALOG_SCHEMA + 1}")
+    other.close()
+    with pytest.raises(StoreError, match="another version"):
+        Catalog(tmp_path / "c.sqlite", writable=True)
+
+
+def test_a_foreign_database_is_not_made_ours(tmp_path):
+    with sqlite3.connect(tmp_path / "c.sqlite") as other:
+        other.execute("CREATE TABLE bookmarks (url TEXT)")
+    other.close()
+    with pytest.raises(StoreError):
+        Catalog(tmp_path / "c.sqlite", writable=True)

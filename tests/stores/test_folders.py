@@ -1,0 +1,76 @@
+"""What the stores that live in a folder have in common."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests.stores.rows import filled
+from vaultmem.errors import StoreError
+from vaultmem.stores.folders import ROOM_WANTED_BYTES, advice_for, failures_of, folder_bytes, is_vacant
+
+
+def test_on_a_full_disk_the_advice_is_to_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = filled(tmp_path / "dense", 2)
+    shutil.rmtree(next((tmp_path / "dense").glob("*.lance/data")))
+    with pytest.raises(StoreError) as failure:
+        store.rows([1])
+    assert "doctor --repair" in failure.value.advice
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1 << 20))
+    with pytest.raises(StoreError) as failure:
+        store.rows([1])
+    assert "no room left" in failure.value.advice
+
+
+def test_a_disk_is_full_below_what_a_store_wants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = ROOM_WANTED_BYTES - 1
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    assert "no room left" in advice_for(tmp_path, "do that")
+    free += 1
+    assert advice_for(tmp_path, "do that") == "do that"
+
+
+def test_where_the_disk_cannot_be_asked_the_advice_is_the_usual_one(tmp_path: Path) -> None:
+    assert advice_for(tmp_path / "gone", "do that") == "do that"
+
+
+class PanicException(BaseException):
+    """A panic in a back end, which is no Exception."""
+
+
+@pytest.mark.parametrize("failure", [ValueError("torn"), OSError("torn"), PanicException("torn")])
+def test_every_failure_inside_is_a_store_error_that_names_the_store_and_its_folder(
+    tmp_path: Path, failure: BaseException
+) -> None:
+    with (
+        pytest.raises(StoreError, match=r"lexical store .* torn") as raised,
+        failures_of("lexical", tmp_path),
+    ):
+        raise failure
+    assert str(tmp_path) in str(raised.value) and "doctor --repair" in raised.value.advice
+    assert raised.value.__cause__ is failure
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), StoreError("said well already")])
+def test_interrupts_and_what_is_said_well_already_go_through(tmp_path: Path, error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised, failures_of("lexical", tmp_path):
+        raise error
+    assert raised.value is error
+
+
+def test_a_store_may_be_made_where_nothing_is(tmp_path: Path) -> None:
+    assert is_vacant(tmp_path) and is_vacant(tmp_path / "none")
+    (tmp_path / "file").write_bytes(b"")
+    assert not is_vacant(tmp_path) and not is_vacant(tmp_path / "file")
+
+
+def test_a_folder_takes_what_its_files_take(tmp_path: Path) -> None:
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "a").write_bytes(b"12345")
+    (tmp_path / "deep" / "er" / "b").write_bytes(b"123")
+    (tmp_path / "leads nowhere").symlink_to(tmp_path / "none")
+    assert folder_bytes(tmp_path) == 8
+    assert folder_bytes(tmp_path / "none") == 0
