@@ -130,6 +130,11 @@ def test_text_whose_folding_moves_its_letters_is_marked_where_they_are_or_not_at
     assert not highlighted("İ redis", ["redis"]).spans
 
 
+@pytest.mark.parametrize("text", ["Straße", "STRASSE", "strasse"])
+def test_a_word_that_folds_into_more_letters_is_marked_to_its_end(text):
+    assert [(span.start, span.end) for span in highlighted(text, ["straße"]).spans] == [(0, len(text))]
+
+
 def test_a_diff_says_with_its_signs_what_its_colours_say():
     diff = "--- a\n+++ b\n@@ -1 +1 @@\n-old\n+new\n same"
     shown = diff_lines(diff)
