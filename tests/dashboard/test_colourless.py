@@ -17,24 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from rich.segment import Segment
-from rich.style import Style
-from textual.color import Color
 
-from tui.looks.colourless import Colourless
-
-DASHBOARD = """
-import sys
-from pathlib import Path
-from tui.app import VaultmemApp
-from tui.looks.preferences import Preferences
-from tui.testing.fake_engine import FakeEngine
-from tui.testing.notes import note_file
-files = {f"n{at}.md": note_file(f"Note {at}", id=f"m{at}", description="alpha", tags=["a"]) for at in range(30)}
-files["n1.md"] = note_file("Note 1", id="m0", body="# Title\\n\\n`code` and [a link](x)\\n\\n> quoted\\n")
-app = VaultmemApp(lambda: FakeEngine(files), root=Path("/v/m"), preferences=Preferences(Path(sys.argv[1])))
-app.run()
-"""
+DASHBOARD = Path(__file__).parent / "programs" / "dashboard.py"
 WAY = (
     (b"", b"Needs"),
     (b"2", b"Conflict id"),
@@ -58,7 +42,7 @@ def dashboard(preferences: Path, **environ: str) -> Iterator[int]:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     without = {key: value for key, value in os.environ.items() if not key.startswith("NO_COLOR")}
     process = subprocess.Popen(
-        [sys.executable, "-c", DASHBOARD, str(preferences)],
+        [sys.executable, DASHBOARD, preferences],
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
@@ -119,28 +103,3 @@ def test_no_colour_reaches_the_terminal_when_none_is_wanted(tmp_path):
 def test_colours_are_found_where_they_are_wanted(tmp_path):
     with dashboard(tmp_path / "tui.json") as terminal:
         assert colours(read_until(terminal, b"Needs"))
-
-
-@pytest.mark.parametrize(
-    ("text", "ground", "is_dim"),
-    [
-        ("#d5d9e0", "#14171c", False),
-        ("#888b90", "#14171c", True),
-        ("#d9a56b", "#14171c", False),
-        ("#23272e", "#faf8f4", False),
-        ("#797b7d", "#faf8f4", True),
-        ("#b3372f", "#faf8f4", False),
-    ],
-)
-def test_what_colours_made_quiet_is_dim(text, ground, is_dim):
-    segments = [Segment("x", Style(color=text, bgcolor=ground, underline=True))]
-    (shown,) = Colourless().apply(segments, Color.parse(ground))
-    assert shown.style is not None
-    assert (shown.style.color, shown.style.bgcolor, shown.style.underline) == (None, None, True)
-    assert bool(shown.style.dim) == is_dim
-
-
-def test_what_a_click_does_is_kept():
-    segments = [Segment("x", Style(color="red", meta={"@click": "app.bell"}))]
-    (shown,) = Colourless().apply(segments, Color.parse("black"))
-    assert shown.style is not None and shown.style.meta == {"@click": "app.bell"}

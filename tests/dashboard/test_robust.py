@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from textual import events
 from textual.widgets import Input, TextArea
 
+from tests.dashboard.steps import ready
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.screens.conflict import ConflictScreen
@@ -48,11 +49,6 @@ def hostile_engine() -> FakeEngine:
             for at, text in enumerate(HOSTILE)
         }
     )
-
-
-async def ready(app: VaultmemApp, pilot) -> None:
-    await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-    await until(pilot, lambda: app.dashboard.query_one("TopBar").facts.state == "idle")
 
 
 def is_covered(app: VaultmemApp) -> bool:
@@ -184,18 +180,6 @@ async def test_without_colour_everything_is_still_said(engine, open_dashboard, m
         assert "✖ error" in shown and "▲ warning" in shown and "● idle" in shown
 
 
-async def test_three_notes_with_one_id_are_three_rows(open_dashboard):
-    files = {f"2026/05/week2/{name}.md": note_file("Sample", id="same", description="d") for name in "abc"}
-    app = open_dashboard(FakeEngine(files))
-    async with app.run_test(size=(120, 40)) as pilot:
-        await ready(app, pilot)
-        await pilot.press("2", "down", "c")
-        await until(
-            pilot, lambda: isinstance(app.screen, ConflictScreen) and len(app.screen.query("CopyCard")) == 3
-        )
-        assert "3 notes" in screen_text(app)
-
-
 async def test_the_mouse_does_what_the_keys_do(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=(120, 40)) as pilot:
@@ -232,28 +216,3 @@ async def test_the_cases_vaults_are_shown(open_dashboard, case, tmp_path):
         await pilot.press("4", "down", "2", "down", "down", "5", "1")
         assert len(app.dashboard.shelf.notes) == len(list(root.rglob("*.md")))
     app.close_engine()
-
-
-async def test_keys_that_come_faster_than_the_screen_reach_what_they_are_meant_for(engine, open_dashboard):
-    app = open_dashboard(engine)
-    words = [
-        "2",
-        "slash",
-        *"missing_desc",
-        "enter",
-        "down",
-        "w",
-        *"Hello",
-        "enter",
-        "4",
-        "t",
-        *"zz",
-        "enter",
-        "enter",
-    ]
-    async with app.run_test(size=(120, 40)) as pilot:
-        await ready(app, pilot)
-        for word in words:
-            app.post_message(events.Key(word, word if len(word) == 1 else None))
-        await until(pilot, lambda: any(b"- zz" in data or b" zz" in data for data in engine.files.values()))
-        assert b"description: Hello\n" in engine.files["2026/05/week2/2026-05-14-redis.md"]

@@ -6,6 +6,7 @@ import pytest
 from textual import events
 from textual.widgets import Input, TextArea
 
+from tests.dashboard.steps import ready
 from tui.app import VaultmemApp
 from tui.dialogs.tags import TagDialog
 from tui.screens.conflict import ConflictScreen
@@ -37,11 +38,6 @@ OPENERS = {
 def shows_the_notice_alone(app: VaultmemApp) -> bool:
     notices = app.screen.query("#too-small")
     return bool(notices) and notices.first().region == app.screen.region == app.screen.size.region
-
-
-async def ready(app: VaultmemApp, pilot) -> None:
-    await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-    await until(pilot, lambda: app.dashboard.query_one("TopBar").facts.state == "idle")
 
 
 @pytest.mark.parametrize("size", SMALL)

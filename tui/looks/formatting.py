@@ -135,16 +135,15 @@ def progress(done: int, total: int, width: int) -> Content:
 def highlighted(text: str, words: Sequence[str], style: str = "underline bold $accent") -> Content:
     """The text with every occurrence of `words` marked, whatever their case."""
     content = Content(text)
-    folded = text.casefold()
-    if len(folded) != len(text):  # folding moved the offsets (`ß`): better unmarked than marked wrongly
-        folded = text.lower()
-    if len(folded) != len(text):
+    fold = str.casefold if len(text.casefold()) == len(text) else str.lower  # `ß` folds into two letters
+    folded = fold(text)
+    if len(folded) != len(text):  # folding moved the offsets: better unmarked than marked wrongly
         return content
-    for word in words:
-        start = folded.find(word.casefold()) if word else -1
+    for wanted in map(fold, words):
+        start = folded.find(wanted) if wanted else -1
         while start >= 0:
-            content = content.stylize(style, start, start + len(word))
-            start = folded.find(word.casefold(), start + len(word))
+            content = content.stylize(style, start, start + len(wanted))
+            start = folded.find(wanted, start + len(wanted))
     return content
 
 

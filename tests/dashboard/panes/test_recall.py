@@ -1,4 +1,4 @@
-"""Recall shows what a prompt gives from the best candidate on, and each field of it can be left."""
+"""Recall shows what a prompt gives from the best candidate on."""
 
 from __future__ import annotations
 
@@ -6,46 +6,14 @@ import asyncio
 import threading
 
 import pytest
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
+from tests.dashboard.steps import answered, asked, many_notes
 from tui.testing.driving import screen_text, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file
-from tui.widgets.dial import Dial
-from tui.widgets.rows import Rows
 
 SIZE = (120, 34)
-
-
-def many_notes() -> FakeEngine:
-    """Thirty notes with the word alpha, three of them with beta, one of these with gamma too."""
-    extra = {20: "beta", 25: "beta gamma", 28: "beta"}
-    return FakeEngine(
-        {
-            f"n{at:02}.md": note_file(
-                f"Note {at:02}", id=f"mem_{at:02}", description=f"alpha {extra.get(at, '')}".strip()
-            )
-            for at in range(30)
-        }
-    )
-
-
-async def asked(app, pilot, prompt: str) -> Rows:
-    """Type a prompt and wait for its answer."""
-    await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-    await pilot.press("3", *prompt)
-    table = app.dashboard.query_one("#candidates", Rows)
-    await answered(app, pilot)
-    return table
-
-
-async def answered(app, pilot) -> None:
-    pane = app.dashboard.pane("recall")
-    prompt = pane.query_one(TextArea)
-    await until(
-        pilot,
-        lambda: not pane._is_asking and not pane._is_stale and not pane._wants_best and prompt.text,
-    )
 
 
 async def test_a_new_prompt_explains_its_best_candidate(open_dashboard):
@@ -130,19 +98,6 @@ async def test_escape_leads_from_every_field_to_the_results(open_dashboard, fiel
         assert "esc To the results" not in screen_text(app).splitlines()[-1]
 
 
-async def test_escape_in_a_setting_changes_nothing(open_dashboard):
-    app = open_dashboard(many_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await asked(app, pilot, "alpha")
-        before = [dial.value for dial in app.dashboard.query(Dial)]
-        await pilot.press("escape", "p", *"x1", "escape")
-        assert app.dashboard.query_one("#project", Input).value == "x1"
-        assert [dial.value for dial in app.dashboard.query(Dial)] == before
-
-
-# --- from tab to tab
-
-
 async def test_the_key_of_the_recall_tab_always_leads_to_the_prompt(open_dashboard):
     app = open_dashboard(many_notes())
     async with app.run_test(size=SIZE) as pilot:
@@ -152,51 +107,6 @@ async def test_the_key_of_the_recall_tab_always_leads_to_the_prompt(open_dashboa
             await pilot.press(*keys)
             assert prompt.has_focus
         assert prompt.text == "alpha"
-
-
-async def test_the_function_keys_reach_every_tab_from_every_box(open_dashboard):
-    app = open_dashboard(many_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await asked(app, pilot, "al4?q")
-        assert app.dashboard.query_one(TextArea).text == "al4?q"
-        line = screen_text(app).splitlines()[-1]
-        assert "f1–f5 Tabs" in line and "f8 Help" in line and "^q Quit" in line
-        for at, tab in enumerate(("overview", "diagnostics", "recall", "memories", "activity"), 1):
-            await pilot.press(f"f{at}")
-            assert app.dashboard.query_one("#panes").current == f"{tab}-pane"
-            await pilot.press("slash")
-        await pilot.press("f8")
-        await until(pilot, lambda: app.screen is not app.dashboard)
-
-
-@pytest.mark.parametrize("tab", ["2", "4", "5"])
-async def test_a_filter_says_how_it_is_left(open_dashboard, tab):
-    app = open_dashboard(many_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-        await pilot.press(tab, "slash")
-        assert "esc To the list" in screen_text(app).splitlines()[-1]
-        await pilot.press("z")
-        line = screen_text(app).splitlines()[-1]
-        assert "esc Clear" in line and "⏎ To the list" in line
-        await pilot.press("escape", "escape")
-        pane = app.dashboard.pane({"2": "diagnostics", "4": "memories", "5": "activity"}[tab])
-        assert pane.query_one(pane.LIST).has_focus
-
-
-async def test_escape_leads_from_the_parts_of_a_tab_to_its_list(open_dashboard):
-    app = open_dashboard(many_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-        for part in ("#preview", "#places", "#tabs"):
-            await pilot.press("4", "slash", *"note", "enter")
-            app.screen.set_focus(app.dashboard.query_one(part))
-            await pilot.press("escape")
-            assert app.dashboard.query_one("#memories", Rows).has_focus
-            assert app.dashboard.query_one("#memories-filter Input", Input).value.endswith("note")
-
-
-# --- words
 
 
 async def test_a_note_whose_status_is_no_known_word_is_not_called_deprecated(open_dashboard):

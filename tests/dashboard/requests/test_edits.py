@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui.models.history import History, Step
+from tui.models.history import Step
 from tui.requests.edits import do_again, give_new_ids, move_to_trash, take_back, write_status
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file, refused
@@ -73,16 +73,3 @@ def test_a_step_is_taken_back_as_far_as_it_can_be(engine):
     assert [edit.path for edit in undone.step.edits] == ["b.md"]
     assert list(undone.refusals) == ["a.md"]
     assert step.about({"b.md"}).edits == ()
-
-
-def test_a_new_step_ends_what_could_be_redone(engine):
-    history = History()
-    one = write_status(engine, engine.notes()[:1], Status.DEPRECATED).step
-    history.add(one)
-    assert history.take_undo() == one
-    history.add_undone(one)
-    history.add(Step("nothing"))
-    assert (history.done, history.undone) == ([], [one])
-    history.add(one)
-    assert (history.done, history.undone) == ([one], [])
-    assert history.take_redo() is None

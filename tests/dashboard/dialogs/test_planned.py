@@ -4,115 +4,23 @@ from __future__ import annotations
 
 import pytest
 
+from tests.dashboard.steps import CACHE, REDIS, open_dialog, ready, with_line
 from tui.dialogs.describe import DescribeDialog, LineBox
-from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.messages import EditsPlanned
-from tui.models.tag_draft import TagDraft
 from tui.testing.driving import screen_text, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file, refused
-from tui.widgets.chips import Chips
 from vaultmem.notes.parse import parse_note
 
 SIZE = (110, 40)
-CACHE = "2026/05/week2/2026-05-11-cache-order.md"
 OUTSIDE = "changed outside meanwhile"
-
-
-async def ready(app, pilot) -> None:
-    await until(pilot, lambda: app.engine is not None and app.dashboard.shelf.notes)
-
-
-async def opened(app, pilot, key: str, kind: type) -> None:
-    """Open a dialog on the note about cache ordering."""
-    await ready(app, pilot)
-    await pilot.press("4", "slash", *"stable", "enter", key)
-    await until(pilot, lambda: isinstance(app.screen, kind) and app.screen._plan.is_current)
-
-
-def with_line(data: bytes) -> bytes:
-    return data + b"\nA line from Obsidian.\n"
-
-
-# --- chips
-
-
-async def chips_of_two(app, pilot) -> None:
-    await ready(app, pilot)
-    await pilot.press("4", "A", "t")
-    await until(pilot, lambda: isinstance(app.screen, TagDialog) and app.screen._plan.is_current)
-    await pilot.press("shift+tab")
-    assert [(chip.tag, chip.on) for chip in app.screen.query_one(Chips).chips] == [("docker", 1)]
-
-
-def two_notes() -> FakeEngine:
-    return FakeEngine(
-        {
-            "a.md": note_file("A", id="a", tags=["docker"]),
-            "b.md": note_file("B", id="b"),
-        }
-    )
-
-
-@pytest.mark.parametrize("key", ["delete", "backspace"])
-async def test_deleting_a_chip_that_is_on_some_notes_takes_it_off(open_dashboard, key):
-    engine = two_notes()
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await chips_of_two(app, pilot)
-        await pilot.press(key, key, "ctrl+s")
-        await until(pilot, lambda: app.screen is app.dashboard)
-        assert not engine.tags()
-
-
-async def test_space_leads_a_chip_round_from_some_notes_to_all_to_none(open_dashboard):
-    app = open_dashboard(two_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await chips_of_two(app, pilot)
-        chips = app.screen.query_one(Chips)
-        await pilot.press("space")
-        assert chips.chips[0].is_added
-        await pilot.press("space")
-        assert chips.chips[0].is_removed
-        await pilot.press("space")
-        assert not chips.chips[0].is_added and not chips.chips[0].is_removed
-
-
-async def test_a_new_tag_that_is_deleted_leaves_the_cursor_on_a_chip(open_dashboard):
-    app = open_dashboard(two_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("4", "A", "t")
-        await until(pilot, lambda: isinstance(app.screen, TagDialog))
-        await pilot.press(*"new", "enter", "shift+tab", "right", "delete", "delete")
-        await until(pilot, lambda: app.screen.query_one(Chips).chips[0].is_removed)
-        assert len(app.screen.query_one(Chips).chips) == 1
-
-
-def test_taking_a_tag_off_never_adds_it():
-    tagging = TagDraft.of([["a", "b"], ["b"]])
-    for tag in ("a", "b", "new"):
-        for before in (tagging, tagging.with_tag(tag), tagging.turned(tag), tagging.turned(tag).turned(tag)):
-            after = before.without(tag)
-            assert tag not in after.added
-            assert (tag in after.removed) == (tag in tagging.counts)
-
-
-def test_wishes_outlive_a_change_outside_and_end_where_they_have_come_true():
-    wishes = TagDraft.of([["a"], ["a"]]).with_tag("new").with_tag("other").without("a")
-    later = wishes.on([["new"], ["new", "b"]])
-    assert later.added == ("other",) and not later.removed
-    assert later.counts == {"new": 2, "b": 1}
-
-
-# --- a note that changes outside while a dialog is open
 
 
 async def test_a_description_that_was_begun_outlives_a_change_of_its_note(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(app, pilot, "w", DescribeDialog)
+        await open_dialog(app, pilot, "w", DescribeDialog)
         await pilot.press("ctrl+u", *"My words")
         await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
         engine.put(CACHE, with_line(engine.files[CACHE]))
@@ -128,7 +36,7 @@ async def test_a_description_that_was_begun_outlives_a_change_of_its_note(engine
 async def test_a_description_is_not_written_over_one_that_was_not_seen(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(app, pilot, "w", DescribeDialog)
+        await open_dialog(app, pilot, "w", DescribeDialog)
         await pilot.press("ctrl+u", *"My words")
         await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
         theirs = engine.files[CACHE].replace(b"Layers that change", b"THEIR WORDS: layers that change")
@@ -140,9 +48,6 @@ async def test_a_description_is_not_written_over_one_that_was_not_seen(engine, o
         assert app.screen.query_one(LineBox).text == "My words"
         await pilot.press("enter")
         await until(pilot, lambda: parse_note(CACHE, engine.files[CACHE]).description == "My words")
-
-
-REDIS = "2026/05/week2/2026-05-14-redis.md"
 
 
 async def describing_redis(app, pilot) -> DescribeDialog:
@@ -205,28 +110,6 @@ async def test_an_enter_from_before_the_change_outside_was_on_the_screen_writes_
         await until(pilot, lambda: parse_note(REDIS, engine.files[REDIS]).description == "Mine")
 
 
-async def test_a_description_that_nobody_touched_follows_its_note(engine, open_dashboard):
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(app, pilot, "w", DescribeDialog)
-        engine.put(CACHE, engine.files[CACHE].replace(b"Layers that change", b"What changes"))
-        await until(pilot, lambda: app.screen.query_one(LineBox).text.startswith("What changes"))
-
-
-async def test_tags_that_were_wanted_outlive_a_change_of_the_notes(engine, open_dashboard):
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await opened(app, pilot, "t", TagDialog)
-        await pilot.press(*"mine", "enter")
-        await until(pilot, lambda: "1 note will change" in screen_text(app))
-        engine.put(CACHE, with_line(engine.files[CACHE].replace(b"- cache\n", b"- theirs\n")))
-        await until(pilot, lambda: OUTSIDE in screen_text(app))
-        assert [chip.tag for chip in app.screen.query_one(Chips).chips] == ["theirs", "project/march", "mine"]
-        await pilot.press("enter")
-        await until(pilot, lambda: app.screen is app.dashboard)
-        assert parse_note(CACHE, engine.files[CACHE]).tags == ("theirs", "project/march", "mine")
-
-
 async def test_of_many_notes_the_one_that_changed_at_the_last_moment_stays_to_be_saved_again(open_dashboard):
     files = {f"n{at}.md": note_file(f"Note {at}", id=f"mem_{at}", tags=["old"]) for at in range(3)}
     engine = FakeEngine(files)
@@ -251,25 +134,10 @@ async def test_of_many_notes_the_one_that_changed_at_the_last_moment_stays_to_be
         await until(pilot, lambda: engine.files["n1.md"] == with_line(files["n1.md"]))
 
 
-async def test_a_rename_outlives_a_change_of_a_note(engine, open_dashboard):
-    app = open_dashboard(engine)
-    async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("R")
-        await until(pilot, lambda: isinstance(app.screen, RenameTagDialog))
-        await pilot.press(*"project", "enter", *"proj")
-        await until(pilot, lambda: "2 notes will change" in screen_text(app))
-        engine.put(CACHE, with_line(engine.files[CACHE]))
-        await until(pilot, lambda: "▲ 1 changed outside" in screen_text(app))
-        await pilot.press("enter")
-        await until(pilot, lambda: engine.tags().get("proj/march") == 2)
-        assert b"from Obsidian" in engine.files[CACHE]
-
-
 async def test_a_write_that_fails_keeps_the_draft_and_says_why(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await opened(app, pilot, "w", DescribeDialog)
+        await open_dialog(app, pilot, "w", DescribeDialog)
         await pilot.press("ctrl+u", *"My words")
         engine.failing["apply"] = refused(CACHE)
         await pilot.press("enter")
@@ -278,9 +146,6 @@ async def test_a_write_that_fails_keeps_the_draft_and_says_why(engine, open_dash
         engine.failing.clear()
         await pilot.press("enter")
         await until(pilot, lambda: parse_note(CACHE, engine.files[CACHE]).description == "My words")
-
-
-# --- a small window
 
 
 @pytest.mark.parametrize(
@@ -295,7 +160,19 @@ async def test_a_small_window_shows_the_whole_help_and_the_change(
 ):
     app = open_dashboard(engine)
     async with app.run_test(size=(80, 24)) as pilot:
-        await opened(app, pilot, keys, kind)
+        await open_dialog(app, pilot, keys, kind)
         await pilot.press(*draft)
         await until(pilot, lambda: all(text in screen_text(app) for text in shows))
         assert "esc Cancel" in screen_text(app)
+
+
+async def test_an_edit_of_a_note_that_vanished_gives_a_message(engine, open_dashboard):
+    app = open_dashboard(engine)
+    async with app.run_test(size=SIZE) as pilot:
+        await ready(app, pilot)
+        await pilot.press("4", "slash", *"stable", "enter", "t")
+        await until(pilot, lambda: isinstance(app.screen, TagDialog))
+        engine.remove(CACHE)
+        await pilot.press(*"new", "enter")
+        await until(pilot, lambda: "no note lies at" in screen_text(app))
+        assert CACHE not in engine.files
