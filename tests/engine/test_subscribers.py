@@ -36,10 +36,11 @@ def test_a_subscriber_may_leave_or_bring_another_while_it_is_told():
         subscribers.subscribe(lambda _: told.append("second"))
 
     leave = subscribers.subscribe(pass_on)
+    subscribers.subscribe(lambda _: told.append("stays"))
     subscribers.tell(EngineRecovered(utc_now()))
-    assert told == ["first"]
+    assert told == ["first", "stays"]
     subscribers.tell(EngineRecovered(utc_now()))
-    assert told == ["first", "second"]
+    assert told == ["first", "stays", "stays", "second"]
 
 
 def test_an_edit_is_told_and_remembered(world, engine):
