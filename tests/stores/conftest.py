@@ -1,4 +1,4 @@
-"""Python snippets in processes of their own, spoken to by lines: readers beside a writer, and sudden deaths."""
+"""Programs in processes of their own, spoken to by lines: readers beside a writer, and sudden deaths."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+PROGRAMS = Path(__file__).parent / "programs"
+
 
 class Peer:
-    """A script that runs in another process."""
+    """One of `programs` that runs in another process."""
 
-    def __init__(self, script: str, *arguments: object) -> None:
-        command = [sys.executable, "-u", "-c", script, *map(str, arguments)]
+    def __init__(self, program: str, *arguments: object) -> None:
+        command = [sys.executable, "-u", PROGRAMS / f"{program}.py", *map(str, arguments)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def say(self, line: str) -> None:
@@ -54,11 +57,11 @@ class Peer:
 
 @pytest.fixture
 def peer() -> Iterator[Callable[..., Peer]]:
-    """Start scripts; what still runs at the end of the test is killed."""
+    """Start programs; what still runs at the end of the test is killed."""
     started: list[Peer] = []
 
-    def start(script: str, *arguments: object) -> Peer:
-        started.append(Peer(script, *arguments))
+    def start(program: str, *arguments: object) -> Peer:
+        started.append(Peer(program, *arguments))
         return started[-1]
 
     yield start

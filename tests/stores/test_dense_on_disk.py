@@ -23,40 +23,7 @@ from vaultmem.testing import nearest
 
 DIMENSION = 16
 ROWS_PER_NOTE = 4
-
-READER = """
-import sys
-from pathlib import Path
-from vaultmem.stores.dense import DenseStore
-store = DenseStore(Path(sys.argv[1]), int(sys.argv[2]), writable=False)
-for line in sys.stdin:
-    print(sorted(store.versions().items()))
-"""
-
-BUSY_READER = """
-import sys
-import numpy as np
-from pathlib import Path
-from vaultmem.stores.dense import DenseStore
-store = DenseStore(Path(sys.argv[1]), int(sys.argv[2]), writable=False)
-vector = np.ones(int(sys.argv[2]), dtype=np.float32)
-for line in sys.stdin:
-    answers = [(len(store.near_notes(vector, 400)), len(store.rows(range(10, 20)))) for _ in range(40)]
-    print(set(answers))
-"""
-
-WRITER = """
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from test_dense_on_disk import filled, note
-store = filled(Path(sys.argv[1]), 0)
-for key in range(100_000):
-    store.add(note(key))
-    if key:
-        store.delete([(key - 1, "aa")])
-    print(key)
-"""
+EMPTY_STORE = Path(__file__).parent / "programs" / "empty_dense_store.py"
 
 
 def vectors(count: int, seed: int = 0) -> np.ndarray:
@@ -85,16 +52,7 @@ def state(store: DenseStore) -> dense_upkeep.TableState:
 
 
 def test_opening_and_asking_an_empty_store_imports_no_back_end(tmp_path: Path) -> None:
-    script = """
-import sys
-from pathlib import Path
-from vaultmem.stores.dense import DenseStore
-store = DenseStore(Path(sys.argv[1]), 8, writable=True)
-store.count(), store.versions(), store.rows([1]), store.delete([(1, "a")]), store.maintain(), store.size_bytes()
-store.close()
-print([name for name in ("lancedb", "pyarrow", "numpy") if name in sys.modules])
-"""
-    command = [sys.executable, "-c", script, str(tmp_path / "dense")]
+    command = [sys.executable, EMPTY_STORE, tmp_path / "dense"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 
@@ -249,7 +207,7 @@ def test_damage_under_an_open_store_is_a_store_error(tmp_path: Path, damage: Cal
 
 def test_a_reader_in_another_process_sees_each_commit(tmp_path: Path, peer: Callable) -> None:
     store = filled(tmp_path, 1)
-    reader = peer(READER, tmp_path, DIMENSION)
+    reader = peer("dense_reader", tmp_path, DIMENSION)
     assert reader.ask("?") == "[((0, 'aa'), 4)]"
     store.add(note(1, "bb"))
     assert reader.ask("?") == "[((0, 'aa'), 4), ((1, 'bb'), 4)]"
@@ -261,7 +219,7 @@ def test_a_reader_in_another_process_sees_each_commit(tmp_path: Path, peer: Call
 
 def test_a_busy_reader_survives_the_clean_up_of_versions(tmp_path: Path, peer: Callable) -> None:
     store = filled(tmp_path, 20)
-    reader = peer(BUSY_READER, tmp_path, DIMENSION)
+    reader = peer("dense_busy_reader", tmp_path, DIMENSION)
     turn = 0
     for _ in range(3):
         reader.say("go")
@@ -277,7 +235,7 @@ def test_a_busy_reader_survives_the_clean_up_of_versions(tmp_path: Path, peer: C
 def test_a_killed_writer_leaves_whole_versions_and_no_lock(tmp_path: Path, peer: Callable) -> None:
     for _ in range(3):
         folder = tmp_path / "dense"
-        writer = peer(WRITER, folder, Path(__file__).parent)
+        writer = peer("dense_writer", folder, DIMENSION, ROWS_PER_NOTE)
         while writer.hear() != "4":
             assert writer.process.poll() is None
         writer.kill()
@@ -426,15 +384,7 @@ def test_a_child_that_fails_costs_nothing_but_time(
 
 
 def test_a_child_dies_with_its_parent(peer: Callable) -> None:
-    child = peer(
-        """
-import threading
-from vaultmem.stores import dense_build
-threading.Thread(target=dense_build._die_with_the_parent).start()
-print("waiting")
-threading.Event().wait()
-"""
-    )
+    child = peer("build_orphan")
     assert child.hear() == "waiting"
     child.hang_up()
     assert child.process.wait(timeout=30) == 2

@@ -15,39 +15,6 @@ from vaultmem.errors import StoreError
 from vaultmem.stores import lexical
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 
-READER = """
-import sys
-from pathlib import Path
-from vaultmem.stores.lexical import LexicalStore
-store = LexicalStore(Path(sys.argv[1]), writable=False)
-for line in sys.stdin:
-    frequency = store.document_frequencies(["alpha"])["alpha"]
-    print(sorted(store.versions()), frequency, store.statistics())
-"""
-
-BUSY_READER = """
-import sys
-from pathlib import Path
-from vaultmem.stores.lexical import LexicalStore
-store = LexicalStore(Path(sys.argv[1]), writable=False)
-for line in sys.stdin:
-    print({(len(store.search(["beta"], 10)), len(store.read(range(50, 60), []))) for _ in range(200)})
-"""
-
-WRITER = """
-import sys
-from pathlib import Path
-from vaultmem.stores.lexical import LexicalDoc, LexicalStore
-store = LexicalStore(Path(sys.argv[1]), writable=True)
-if sys.argv[2] == "in a commit":
-    with store._writing():
-        print("writing")
-        sys.stdin.read()
-for key in range(100_000):
-    store.add([LexicalDoc(key, "aa", {"alpha": 1, f"w{n}": 2}) for n in range(3)])
-    print(key)
-"""
-
 
 def doc(key: int, digest: str = "aa", **terms: int) -> LexicalDoc:
     return LexicalDoc(key, digest, terms or {"alpha": 1, "beta": 2})
@@ -225,7 +192,7 @@ def test_a_failing_add_adds_nothing(tmp_path: Path) -> None:
 
 def test_a_reader_in_another_process_sees_each_commit(tmp_path: Path, peer: Callable) -> None:
     store = filled(tmp_path, 1)
-    reader = peer(READER, tmp_path)
+    reader = peer("lexical_reader", tmp_path)
     assert reader.ask("?") == "[(0, 'aa')] 1 (1, 3)"
     store.add([doc(1, "bb")])
     assert reader.ask("?") == "[(0, 'aa'), (1, 'bb')] 2 (2, 6)"
@@ -235,7 +202,7 @@ def test_a_reader_in_another_process_sees_each_commit(tmp_path: Path, peer: Call
 
 def test_a_busy_reader_survives_merges_and_the_removal_of_files(tmp_path: Path, peer: Callable) -> None:
     store = filled(tmp_path, 60)
-    reader = peer(BUSY_READER, tmp_path)
+    reader = peer("lexical_busy_reader", tmp_path)
     turn = 0
     for _ in range(3):
         reader.say("go")
@@ -252,7 +219,7 @@ def test_a_busy_reader_survives_merges_and_the_removal_of_files(tmp_path: Path, 
 def test_a_killed_writer_leaves_no_lock_and_whole_commits(
     tmp_path: Path, peer: Callable, moment: str
 ) -> None:
-    writer = peer(WRITER, tmp_path, moment)
+    writer = peer("lexical_writer", tmp_path, moment)
     while writer.hear() not in ("writing", "4"):
         assert writer.process.poll() is None
     writer.kill()
