@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.evaluation.figures import (
@@ -74,6 +74,7 @@ def test_without_off_topic_negatives_nothing_is_advised() -> None:
     assert find_threshold([0.5], [], 0.5).best is None
 
 
+@settings(deadline=None)
 @given(SCORES, SCORES, st.floats(0, 1))
 def test_no_other_threshold_parts_hits_and_strangers_better(
     hits: list[float], strangers: list[float], other: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.recall.answer import MOST_CLUES, Candidate, Clue, clues
@@ -21,6 +21,7 @@ def test_a_clue_has_a_hints_fields_and_its_verdict_as_plain_text() -> None:
     assert type(clue.verdict) is str
 
 
+@settings(deadline=None)
 @given(st.lists(VERDICTS, max_size=40))
 def test_clues_are_the_best_and_every_one_that_passed_in_order(verdicts: list[Verdict]) -> None:
     told = [clue.id for clue in clues([candidate(rank, verdict) for rank, verdict in enumerate(verdicts)])]

@@ -94,6 +94,7 @@ def test_an_id_that_holds_the_shown_bar_itself_wins() -> None:
     assert by_shown_id(lambda key: key, "x¦y") == "x¦y"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_field_holds_no_border(text: str) -> None:
     assert "|" not in hint_field(text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.errors import UsageError
@@ -65,6 +65,7 @@ def test_a_class_of_an_expression_stays_as_it_is() -> None:
     assert Pattern.of("[\u00e9]+").forms() == ("[\u00e9]+",)
 
 
+@settings(deadline=None)
 @given(st.text(min_size=1).filter(lambda text: text.strip() and not set(text) & set("\0\r\n")))
 def test_a_fixed_text_finds_itself_in_either_form(text: str) -> None:
     compiled = Pattern.of(text, is_fixed=True).compiled()
@@ -150,6 +151,7 @@ def test_a_short_line_is_shown_whole_without_its_end() -> None:
     assert excerpt("x" * TEXT_CHARS, None) == "x" * TEXT_CHARS
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_an_excerpt_is_no_wider_than_asked_for(before: str, after: str) -> None:
     text = before + "needle" + after
@@ -157,6 +159,7 @@ def test_an_excerpt_is_no_wider_than_asked_for(before: str, after: str) -> None:
     assert len(excerpt(text, None, 40)) <= 40
 
 
+@settings(deadline=None)
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_an_excerpt_holds_its_match(before: int, after: int) -> None:
     text = "字" * before + "needle" + "文" * after

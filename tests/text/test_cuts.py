@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.text.cuts import (
@@ -98,6 +98,7 @@ def test_a_row_that_is_too_long_alone_is_cut_at_a_cell() -> None:
     assert all(piece.endswith("|") for piece in pieces("| a value here, and more " * 20 + "|", ROWS))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400), st.integers(1, 50), st.sampled_from([PROSE, CODE, ROWS]))
 def test_the_pieces_of_a_text_are_the_text_and_each_is_a_piece(
     text: str, target: int, places: Places
@@ -156,6 +157,7 @@ def test_flags_are_pairs() -> None:
     assert [place for place in range(5) if is_letter_border("🇩🇪🇫🇷", place)] == [0, 2, 4]
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(-3, 0))
 def test_the_ends_of_a_text_are_borders(text: str, before: int) -> None:
     assert is_letter_border(text, before) and is_letter_border(text, len(text) - before)
@@ -164,6 +166,7 @@ def test_the_ends_of_a_text_are_borders(text: str, before: int) -> None:
 # --- lines
 
 
+@settings(deadline=None)
 @given(LINES, st.integers(0, 60))
 def test_the_line_of_a_place_is_how_many_line_feeds_stand_before_it(text: str, position: int) -> None:
     assert LineIndex(text).line_of(position) == text[:position].count("\n")

@@ -22,6 +22,7 @@ def test_a_block_keeps_its_lines_and_loses_escapes() -> None:
     assert harmless_block("# a\n\tb\x1b[0m\x07") == "# a\n\tb[0m"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_what_is_shown_stands_on_one_line_and_can_be_written(text: str) -> None:
     shown = harmless(text)
@@ -47,6 +48,7 @@ def test_half_a_character_is_no_text() -> None:
     assert not is_text("bad\udcff")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_block_has_as_many_lines_as_its_text(text: str) -> None:
     shown = harmless_block(text)
