@@ -8,7 +8,6 @@ from textual.widgets import TextArea
 from tui.app import VaultmemApp
 from tui.dialogs.planned import PlannedDialog
 from tui.panes.diagnostics import DiagnosticsPane
-from tui.screens.conflict import ConflictScreen
 from tui.testing.driving import until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file
@@ -42,15 +41,6 @@ async def open_dialog(app: VaultmemApp, pilot: Pilot[int], key: str, kind: type[
     await ready(app, pilot)
     await pilot.press("4", "slash", *"stable", "enter", key)
     await until(pilot, lambda: isinstance(app.screen, kind) and app.screen._plan.is_current)
-
-
-async def open_conflict(app: VaultmemApp, pilot: Pilot[int], shared_id: str) -> ConflictScreen:
-    """Compare the notes that share this id."""
-    await ready(app, pilot)
-    screen = ConflictScreen(shared_id)
-    app.push_screen(screen)
-    await until(pilot, lambda: app.screen is screen and screen.query_one(Rows).keys)
-    return screen
 
 
 def with_line(data: bytes) -> bytes:

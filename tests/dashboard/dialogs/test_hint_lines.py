@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tests.dashboard.stage import Stage
 from tests.dashboard.steps import ready
 from tui.dialogs.hint_lines import HintLinesDialog
+from tui.messages import CopyAsked
 from tui.testing.driving import screen_text, until
 
 SIZE = (110, 34)
@@ -20,3 +22,14 @@ async def test_the_exact_hint_lines_are_shown_and_copied(engine, open_dashboard)
         assert "- mem_cache_order | score=" in screen_text(app)
         await pilot.press("y")
         await until(pilot, lambda: app.clipboard.startswith("[recall]\n- mem_cache_order | score="))
+
+
+async def test_where_no_hint_is_given_that_is_said_and_there_is_nothing_to_copy():
+    stage = Stage()
+    async with stage.run_test() as pilot:
+        stage.push_screen(HintLinesDialog(""))
+        await until(pilot, lambda: "Nothing: the agent is told nothing at all" in screen_text(stage))
+        assert "y Copy" not in screen_text(stage)
+        await pilot.press("y", "l")
+        assert not isinstance(stage.screen, HintLinesDialog)
+    assert not stage.told(CopyAsked)
