@@ -40,5 +40,5 @@ def test_every_case_that_the_runner_cannot_drive_has_a_test():
 
 
 def names_in(*rooms: str) -> set[str]:
-    files = (file for room in rooms for file in (TESTS / room).glob("test_*.py"))
+    files = (file for room in rooms for file in (TESTS / room).rglob("test_*.py"))
     return {name for file in files for name in re.findall(r"def (test_\w+)", file.read_text("utf-8"))}
