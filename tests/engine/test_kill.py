@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from vaultmem.stores.caches import StoreName
-from vaultmem.sync.integrity import compare
+from vaultmem.sync.integrity import find_disagreement
 
 NOTES = 300
 KILLS = int(os.environ.get("VAULTMEM_KILLS", "20"))
@@ -59,7 +59,7 @@ def test_a_sync_killed_at_a_random_moment_is_finished_by_the_next(world):
         world.sync()
         assert {file: file.read_bytes() for file in world.root.rglob("*") if file.is_file()} == before
         with world.engine() as engine, engine.access.reader() as caches:
-            assert all(compare(caches, store).is_empty for store in StoreName)
+            assert all(find_disagreement(caches, store).is_empty for store in StoreName)
             assert caches.catalog.counts().pending == 0
             assert (
                 caches.catalog.counts().with_id
