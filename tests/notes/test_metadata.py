@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+import json
+from dataclasses import asdict, fields, replace
 
 import pytest
 
@@ -17,6 +18,15 @@ WHOLE = Metadata("mem_1", "Name", "about", ("a/b",), Status.ACTIVE, "2026-05-01"
 def test_whoever_carries_the_metadata_shows_each_field_under_its_own_name() -> None:
     carrier = WithMetadata(WHOLE)
     assert [getattr(carrier, name) for name in NAMES] == [getattr(WHOLE, name) for name in NAMES]
+
+
+def test_the_metadata_comes_back_from_json_and_is_refused_where_it_is_not_its_own() -> None:
+    plain = json.loads(json.dumps(asdict(WHOLE)))
+    assert Metadata.of_plain(plain) == WHOLE
+    with pytest.raises(ValueError, match="nonsense"):
+        Metadata.of_plain(plain | {"status": "nonsense"})
+    with pytest.raises(TypeError):
+        Metadata.of_plain(plain | {"more": 1})
 
 
 def test_every_field_has_a_column_and_a_usual_place_in_the_order_of_the_fields() -> None:

@@ -5,8 +5,10 @@ A new field arrives here, gets its rule in `field_rules`, and its column in `vau
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 class Status(StrEnum):
@@ -28,6 +30,11 @@ class Metadata:
     status: Status = Status.ACTIVE
     created_at: str | None = None  # the text as written
     updated_at: str | None = None
+
+    @classmethod
+    def of_plain(cls, values: Mapping[str, Any]) -> Metadata:
+        """The metadata of values as JSON has them. Raises ValueError, LookupError, TypeError for others."""
+        return cls(**{**values, "tags": tuple(values["tags"]), "status": Status(values["status"])})
 
     @property
     def is_admissible(self) -> bool:

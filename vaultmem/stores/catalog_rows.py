@@ -13,7 +13,7 @@ from typing import Any
 
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
-from vaultmem.notes.metadata import Metadata, Status, WithMetadata
+from vaultmem.notes.metadata import Metadata, WithMetadata
 from vaultmem.notes.parse import Note
 from vaultmem.notes.problems import Code, Problem
 from vaultmem.stores.catalog_file import REPAIR_ADVICE
@@ -196,8 +196,7 @@ def _read_row(values: Sequence[Any], chunk_hashes: frozenset[str]) -> NoteRow:
 
 def _read_metadata(values: Sequence[Any]) -> Metadata:
     said = dict(zip(METADATA_COLUMNS, values, strict=True))
-    said |= {"tags": tuple(json.loads(said["tags"])), "status": Status(said["status"])}
-    return Metadata(**said)
+    return Metadata.of_plain(said | {"tags": json.loads(said["tags"])})
 
 
 def _read_problems(text: str) -> tuple[Problem, ...]:

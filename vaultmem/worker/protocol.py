@@ -129,12 +129,10 @@ def read_search(data: Json) -> SearchResult:
 
 def read_memory(data: Json) -> OpenedMemory:
     """A note read from disk."""
-    from vaultmem.notes.metadata import Metadata, Status
+    from vaultmem.notes.metadata import Metadata
     from vaultmem.views import OpenedMemory
 
-    said = data["metadata"]
-    metadata = Metadata(**{**said, "tags": tuple(said["tags"]), "status": Status(said["status"])})
-    return OpenedMemory(**{**data, "metadata": metadata})
+    return OpenedMemory(**{**data, "metadata": Metadata.of_plain(data["metadata"])})
 
 
 def read_saved(data: Json) -> Saved:
