@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.dashboard.steps import ready
+from tui.messages import CallFailed
 from tui.testing.driving import screen_text, settled, until
 from vaultmem.errors import StoreError
 
@@ -33,3 +34,17 @@ async def test_the_theme_is_remembered(engine, open_dashboard):
         app.theme = "vaultmem-light"
         await pilot.pause()
         assert app.preferences.theme() == "vaultmem-light"
+
+
+async def test_the_same_failure_is_said_once_and_another_one_at_once(engine, open_dashboard):
+    app = open_dashboard(engine)
+    said: list[tuple[str, str]] = []
+    app.say = lambda message, *, title="", severity="information": said.append((title, message))
+    for message in ("torn", "torn", "gone", "torn"):
+        app.on_call_failed(CallFailed("reading the notes", message, ""))
+    app.on_call_failed(CallFailed("recalling", "torn", "Sync."))
+    assert said == [
+        ("✖ reading the notes", "torn"),
+        ("✖ reading the notes", "gone"),
+        ("✖ recalling", "torn Sync."),
+    ]

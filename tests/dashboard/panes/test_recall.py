@@ -8,10 +8,16 @@ import threading
 import pytest
 from textual.widgets import TextArea
 
+from tests.dashboard.stage import Stage
 from tests.dashboard.steps import answered, asked, many_notes
+from tui.models.preview import Settings
+from tui.models.shelf import Shelf
+from tui.panes.recall import RecallPane
 from tui.testing.driving import screen_text, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file
+from tui.widgets.key_bar import KeyBar
+from tui.widgets.rows import Rows
 
 SIZE = (120, 34)
 
@@ -86,16 +92,21 @@ async def test_a_row_that_is_chosen_while_an_answer_is_under_way_stays(open_dash
 @pytest.mark.parametrize(
     "field", ["#prompt", "#threshold", "#limit", "#turn", "#show", "#project", "#explanation"]
 )
-async def test_escape_leads_from_every_field_to_the_results(open_dashboard, field):
-    app = open_dashboard(many_notes())
-    async with app.run_test(size=SIZE) as pilot:
-        table = await asked(app, pilot, "alpha")
-        app.screen.set_focus(app.dashboard.query_one(field))
+async def test_escape_leads_from_every_field_to_the_results(field):
+    engine = many_notes()
+    pane = RecallPane(id="recall-pane", settings=Settings(), stopwatch=lambda: 0.0)
+    stage = Stage(pane, KeyBar(), engine=engine)
+    async with stage.run_test(size=SIZE) as pilot:
+        pane.show_shelf(Shelf.of(engine.notes()))
+        pane.query_one(TextArea).text = "alpha"
+        table = stage.query_one("#candidates", Rows)
+        await until(pilot, lambda: table.keys)
+        stage.screen.set_focus(stage.query_one(field))
         await pilot.pause()
-        assert "esc To the results" in screen_text(app).splitlines()[-1]
+        assert "esc To the results" in screen_text(stage).splitlines()[-1]
         await pilot.press("escape")
         assert table.has_focus
-        assert "esc To the results" not in screen_text(app).splitlines()[-1]
+        await until(pilot, lambda: "esc To the results" not in screen_text(stage).splitlines()[-1])
 
 
 async def test_the_key_of_the_recall_tab_always_leads_to_the_prompt(open_dashboard):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.notifications import Notify
 
 from tests.dashboard.stage import Stage
 from tests.dashboard.steps import ready
@@ -85,8 +86,9 @@ async def test_a_conflict_that_is_resolved_meanwhile_is_left_with_a_notice(engin
         screen = await comparing(stage, pilot, "mem_gitignore")
         del engine.files[f"{FOLDER}/2026-05-14-gitignore.md"]
         screen.read_copies()
-        await until(pilot, lambda: "Resolved" in screen_text(stage))
-        assert stage.screen is not screen
+        await until(pilot, lambda: stage.screen is not screen)
+        (said,) = stage.told(Notify)
+        assert said.notification.message == "No other note carries the id mem_gitignore any more."
 
 
 def test_a_line_keeps_its_indent_and_is_shown_harmlessly():
