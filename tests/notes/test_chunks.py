@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.notes.chunks import Chunk, metadata_text, split_body, text_hash
-from vaultmem.text.cuts import HARD_TOKENS, Limits, cut, estimate_tokens, is_letter_border
+from vaultmem.text.cuts import HARD_TOKENS, estimate_tokens
 
 HARD_CHARS = 800
 
@@ -345,20 +344,6 @@ def test_a_line_inserted_above_moves_lines_and_keeps_hashes() -> None:
 @given(bodies, st.integers(1, 900))
 def test_any_target_gives_texts_of_at_most_twice_its_size(body: str, target: int) -> None:
     assert all(len(text) <= 2 * max(target, 100) for text in texts(body, target=target))
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text(max_size=3000), st.integers(100, 900))
-def test_the_spans_of_a_cut_are_the_text(text: str, target: int) -> None:
-    spans = cut(text, Limits.around(target))
-    assert "".join(text[start:end] for start, end in spans) == text
-    assert all(end > start for start, end in spans) or text == ""
-
-
-@given(st.text(max_size=60), st.integers(0, 60))
-def test_a_letter_border_never_stands_before_a_combining_mark(text: str, position: int) -> None:
-    if 0 < position < len(text) and unicodedata.combining(text[position]):
-        assert not is_letter_border(text, position)
 
 
 # --- size ------------------------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,6 +111,14 @@ def test_the_pieces_of_a_text_are_the_text_and_each_is_a_piece(
     assert all(len(piece) <= max(limits.piece_chars, 1) for piece in found)
 
 
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=3000), st.integers(100, 900))
+def test_the_spans_of_a_cut_are_the_text(text: str, target: int) -> None:
+    spans = cut(text, Limits.around(target))
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert all(end > start for start, end in spans) or text == ""
+
+
 # --- what stays whole
 
 
@@ -161,6 +171,12 @@ def test_flags_are_pairs() -> None:
 @given(st.text(), st.integers(-3, 0))
 def test_the_ends_of_a_text_are_borders(text: str, before: int) -> None:
     assert is_letter_border(text, before) and is_letter_border(text, len(text) - before)
+
+
+@given(st.text(max_size=60), st.integers(0, 60))
+def test_a_letter_border_never_stands_before_a_combining_mark(text: str, position: int) -> None:
+    if 0 < position < len(text) and unicodedata.combining(text[position]):
+        assert not is_letter_border(text, position)
 
 
 # --- lines
