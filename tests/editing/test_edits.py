@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
-from collections.abc import Sequence
-
 import frontmatter
 import pytest
 import yaml
@@ -13,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
+from tests.editing.samples import TEXTS, note
 from vaultmem.editing.edits import (
     compose_note,
     diff,
@@ -22,154 +19,11 @@ from vaultmem.editing.edits import (
     set_tags,
     without_own_block,
 )
-from vaultmem.editing.entries import write_scalar
 from vaultmem.errors import EditRefusedError
 from vaultmem.notes.block import find_block
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import parse_note
-from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tags
-
-BLOCK = """\
----
-# do not touch the id
-id: mem_01hx_sample
-name: "Sample: memory"
-description: 缓存层顺序的说明 😀 astral
-{tags}status: 'active'   # reviewed
-
-zeta: {{b: 1, a: [x, y]}}
-date: 2026-05-14
----
-# Title
-
-正文 body text.
-tags: nor this
-"""
-
-
-def note(tags: str = "tags:\n  - cache\n  - project/march-cli\n") -> bytes:
-    return BLOCK.format(tags=tags).encode()
-
-
-def entry(data: bytes) -> str:
-    """The lines of the block between the description and the status."""
-    text = data.decode()
-    return text[text.index("astral\n") + len("astral\n") : text.index("status:")]
-
-
-def retagged(tags: str, wanted: Sequence[str]) -> str:
-    before = note(tags)
-    after = set_tags(before, wanted)
-    assert parse_note("n.md", after).tags == tuple(wanted)
-    assert after.replace(entry(after).encode(), b"", 1) == before.replace(entry(before).encode(), b"", 1)
-    return entry(after)
-
-
-STYLES = {
-    "block": ("tags:\n  - cache\n  - layer\n", "tags:\n  - cache\n  - layer\n  - new\n"),
-    "block without indent": ("tags:\n- cache\n- layer\n", "tags:\n- cache\n- layer\n- new\n"),
-    "block with four blanks": (
-        "tags:\n    - cache\n    - layer\n",
-        "tags:\n    - cache\n    - layer\n    - new\n",
-    ),
-    "flow": ("tags: [cache, layer]\n", "tags: [cache, layer, new]\n"),
-    "flow without blanks": ("tags: [cache,layer]\n", "tags: [cache,layer,new]\n"),
-    "flow with padding": ("tags: [ cache, layer ]\n", "tags: [ cache, layer, new ]\n"),
-    "flow over lines": ("tags: [\n  cache,\n  layer,\n]\n", "tags: [\n  cache,\n  layer,\n  new,\n]\n"),
-    "flow on the next line": ("tags:\n  [cache, layer]\n", "tags:\n  [cache, layer, new]\n"),
-    "own spelling": ("tags: [\"Cache\", '#layer']\n", "tags: [\"Cache\", '#layer', new]\n"),
-    "text with commas": ("tags: cache, Layer\n", "tags: cache, Layer, new\n"),
-    "text with blanks": ("tags: cache layer\n", "tags: cache layer new\n"),
-    "quoted text": ('tags: "cache, layer"\n', 'tags: "cache, layer, new"\n'),
-    "text over lines": ("tags: cache,\n  layer\n", "tags: cache, layer, new\n"),
-    "text below a bar": ("tags: |\n  cache\n  layer\n", "tags: [cache, layer, new]\n"),
-    "singular key": ("tag: [cache, layer]\n", "tag: [cache, layer, new]\n"),
-    "quoted key": ('"tags": [cache, layer]\n', '"tags": [cache, layer, new]\n'),
-    "comment behind": ("tags: [cache, layer] # mine\n", "tags: [cache, layer, new] # mine\n"),
-    "comment behind an item": (
-        "tags:\n  - cache # why\n  - layer\n  # more to come\n",
-        "tags:\n  - cache # why\n  - layer\n  - new\n  # more to come\n",
-    ),
-    "an item below its dash": (
-        "tags:\n  -\n    cache\n  - layer\n",
-        "tags:\n  -\n    cache\n  - layer\n  - new\n",
-    ),
-    "nulls among them": (
-        "tags:\n  -\n  - cache\n  - ~\n  - layer\n",
-        "tags:\n  -\n  - cache\n  - ~\n  - layer\n  - new\n",
-    ),
-}
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_a_list_keeps_its_style_when_a_tag_is_added(style: str) -> None:
-    before, after = STYLES[style]
-    assert retagged(before, ["cache", "layer", "new"]) == after
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_taking_the_added_tag_away_again_gives_tags_that_read_the_same(style: str) -> None:
-    before, _ = STYLES[style]
-    added = set_tags(note(before), ["cache", "layer", "new"])
-    removed = set_tags(added, ["cache", "layer"])
-    assert parse_note("n.md", removed).tags == ("cache", "layer")
-    if not style.startswith("text"):
-        assert removed == note(before)
-
-
-@pytest.mark.parametrize("style", STYLES)
-def test_tags_that_are_there_already_leave_the_bytes_alone(style: str) -> None:
-    before = note(STYLES[style][0])
-    assert set_tags(before, ["cache", "layer"]) == before
-
-
-@pytest.mark.parametrize(
-    ("written", "wanted", "result"),
-    [
-        ("", ["a", "b"], "tags:\n  - a\n  - b\n"),
-        ("", [], ""),
-        ("tags:\n", ["a"], "tags:\n  - a\n"),
-        ("tags:\n", [], "tags:\n"),
-        ("tags: ~\n", ["a"], "tags:\n  - a\n"),
-        ("tags: #cache\n", ["cache"], "tags: #cache\n  - cache\n"),
-        ("tags: [] # none yet\n", ["a", "b"], "tags: [a, b] # none yet\n"),
-        ("tags: [a]\n", [], "tags: []\n"),
-        ("tags: [a, b, c]\n", ["b"], "tags: [b]\n"),
-        ("tags: a\n", ["b"], "tags: b\n"),
-        ("tags: a\n", [], "tags: []\n"),
-        ("tags: Cache Layer, b\n", ["cache-layer"], "tags: [Cache Layer]\n"),
-        ("tags:\n  - a\n  - b\n", [], "tags: []\n"),
-        ("tags: # mine\n  - a\n", [], "tags: [] # mine\n"),
-        ("tags:\n  - a # why\n  - b\n", ["b"], "tags:\n  # why\n  - b\n"),
-        ("tags:\n  - a\n  # on b\n  - b\n  - c\n", ["a", "c"], "tags:\n  - a\n  # on b\n  - c\n"),
-        ("tags:\n  - a\n  - b\n", ["z", "b"], "tags:\n  - z\n  - b\n"),
-        ("tags:\n  - a\n  - b\n", ["b", "a"], "tags:\n  - b\n  - a\n"),
-        ("tags:\n  - a\n  - A\n  - b\n", ["a"], "tags:\n  - a\n  - A\n"),
-        (
-            "tags:\n  - keep\n  - 42\n  - {m: x}\n",
-            ["keep", "42", "new"],
-            "tags:\n  - keep\n  - 42\n  - {m: x}\n  - new\n",
-        ),
-        ("tags: [a]\n", ["no", "123", "缓存", "y"], 'tags: ["no", "123", 缓存, "y"]\n'),
-        ("tags:\n- a\n", ["a", "null", "1e3"], 'tags:\n- a\n- "null"\n- "1e3"\n'),
-    ],
-)
-def test_tags_are_written_where_and_as_they_belong(written: str, wanted: list[str], result: str) -> None:
-    assert retagged(written, wanted) == result
-
-
-def test_a_missing_tags_entry_goes_to_its_usual_place() -> None:
-    before = b"---\nid: x\nstatus: active\nother: 1\n---\n"
-    assert set_tags(before, ["a"]) == b"---\nid: x\ntags:\n  - a\nstatus: active\nother: 1\n---\n"
-    assert set_tags(b"---\nother: 1\n---\n", ["a"]) == b"---\nother: 1\ntags:\n  - a\n---\n"
-    assert set_tags(b"---\n---\nbody", ["a"]) == b"---\ntags:\n  - a\n---\nbody"
-
-
-def test_an_indented_block_gets_an_indented_entry() -> None:
-    before = b"---\n  id: x\n  description: |\n    text\n\n  other: 1\n---\n"
-    after = b"---\n  id: x\n  description: |\n    text\n\n  tags:\n    - a\n  other: 1\n---\n"
-    assert set_tags(before, ["a"]) == after
 
 
 def test_line_ends_mark_and_final_blanks_stay() -> None:
@@ -183,27 +37,6 @@ def test_line_ends_mark_and_final_blanks_stay() -> None:
 def test_separators_that_are_no_line_ends_move_nothing() -> None:
     before = "---\nname: a\u2028b\x85c\rd\nid: x\ntags: [a]\n---\n\u2028 body".encode()
     assert set_tags(before, ["a", "b"]) == before.replace(b"[a]", b"[a, b]")
-
-
-@pytest.mark.parametrize(
-    ("written", "reason"),
-    [
-        ("tags: &t [cache]\nrelated: *t\n", "used in another place"),
-        ("tags:\n  - &t cache\nrelated: *t\n", "no anchor"),
-        ("tags: {a: b}\n", "mapping"),
-        ("tags: [a, # why\n  b]\n", "comment"),
-        ("? tags\n: a\n", "cannot be edited safely"),
-        ("tags:\n  - - nested\n    - list\n  - a # x\n  -\n    # inside\n    b\n", "comment"),
-    ],
-)
-def test_what_cannot_be_kept_is_refused_with_the_reason(written: str, reason: str) -> None:
-    with pytest.raises(EditRefusedError, match=reason):
-        set_tags(note(written), ["new"])
-
-
-def test_an_alias_for_the_tags_is_replaced_and_its_anchor_keeps_its_value() -> None:
-    before = note("base: &t [Cache, layer]\ntags: *t\n")
-    assert entry(set_tags(before, ["cache", "new"])) == "base: &t [Cache, layer]\ntags: [Cache, new]\n"
 
 
 @pytest.mark.parametrize(
@@ -233,32 +66,6 @@ def test_a_note_that_is_wrong_is_not_edited(data: bytes) -> None:
 def test_a_word_that_is_no_tag_is_refused() -> None:
     with pytest.raises(EditRefusedError, match="no valid tag"):
         set_tags(note(), ["🧠"])
-
-
-@pytest.mark.parametrize(
-    ("written", "result"),
-    [
-        ("status: active", "status: deprecated"),
-        ("status: 'active'  # why", "status: 'deprecated'  # why"),
-        ('status: "Active"', 'status: "deprecated"'),
-        ("status:", "status: deprecated"),
-        ("status: # todo", "status: deprecated # todo"),
-        ("status: [active]", "status: deprecated"),
-        ("status:\n  - active", "status: deprecated"),
-        ("status:\n  active", "status: deprecated"),
-        ("status: |\n  active\n", "status: deprecated\n"),
-        ("status: ~", "status: deprecated"),
-    ],
-)
-def test_the_status_is_set_whatever_form_it_had(written: str, result: str) -> None:
-    before = f"---\nid: x\n{written}\nname: n\n---\nbody\n"
-    assert set_status(before.encode(), Status.DEPRECATED).decode() == before.replace(written, result)
-
-
-def test_a_missing_status_is_put_behind_the_tags() -> None:
-    before = b"---\nid: x\ntags:\n  - a\n\n# note\nother: 1\n---\n"
-    after = b"---\nid: x\ntags:\n  - a\nstatus: active\n\n# note\nother: 1\n---\n"
-    assert set_status(before, Status.ACTIVE) == after
 
 
 def test_invalid_is_no_status_to_set() -> None:
@@ -372,24 +179,6 @@ def test_a_diff_shows_the_changed_lines() -> None:
 
 # --- laws
 
-AWKWARD = """a: b|it's "q"|x #y|- d|{{t}}|🧠| lead|%p|`t`|注意: 半角|0123|C:\\dir|no|~|null|12:30|1_000|2026-05-14
-|---|...|a\nb|\u2028|\ufeff|#x|a:|'|"|\\|!x|&x|*x|[x]|x, y|<<|=|.inf|0x1F|1e3|+1|-|?|true|Yes|OFF|0o17|1.|190:20:30"""
-TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.sampled_from(
-    re.split(r"\n?\|", AWKWARD)
-)
-
-
-@given(TEXTS, st.booleans(), st.sampled_from(["", "'", '"']))
-@settings(max_examples=300, deadline=None)
-def test_every_text_is_written_so_that_all_readers_see_it(text: str, in_flow: bool, style: str) -> None:
-    written = write_scalar(text, style=style, in_flow=in_flow)
-    document = f"key: [{written}, {written}]\n" if in_flow else f"key: {written}\nother: 1\n"
-    expected = [text, text] if in_flow else text
-    assert yaml.safe_load(document)["key"] == expected
-    assert YAML(typ="safe", pure=True).load(io.StringIO(document))["key"] == expected
-    assert YAML(typ="rt").load(io.StringIO(document))["key"] == expected
-    assert "\n" not in written
-
 
 @given(
     name=TEXTS.filter(str.strip),
@@ -425,69 +214,3 @@ def test_a_composed_note_reads_back_by_every_reader(
     ):
         assert (reading["name"], reading["description"]) == (name, description)
         assert tuple(reading["tags"]) == read.tags
-
-
-VALUES = st.sampled_from(
-    [
-        "a",
-        "'q'",
-        '"d: x"',
-        "0123",
-        "yes",
-        "[x, y]",
-        "{k: v}",
-        "|\n  text\n\n  more\n",
-        ">-\n  folded\n",
-        "\n  - 1\n  - 2",
-        "~",
-        "",
-    ]
-)
-TAG_ENTRIES = st.sampled_from(
-    [style[0] for style in STYLES.values()] + ["", "tags:\n", "tags: ~ # c\n", "tags: []\n"]
-)
-NEW_TAGS = st.lists(
-    st.sampled_from(["cache", "layer", "new", "缓存", "no", "1e3", "a/b"]), unique=True, max_size=5
-)
-
-
-@given(
-    before=st.lists(VALUES, max_size=3),
-    tags=TAG_ENTRIES,
-    after=st.lists(VALUES, max_size=3),
-    wanted=NEW_TAGS,
-    has_crlf=st.booleans(),
-    comment=st.booleans(),
-)
-@settings(max_examples=400, deadline=None)
-def test_an_edit_changes_only_the_tags_entry(
-    before: list[str], tags: str, after: list[str], wanted: list[str], has_crlf: bool, comment: bool
-) -> None:
-    head = "".join(f"k{number}: {value}\n" for number, value in enumerate(before))
-    tail = "".join(f"l{number}: {value}\n" for number, value in enumerate(after))
-    remark = "# a remark\n\n" if comment else ""
-    text = f"---\n{head}{tags}{remark}{tail}---\nbody\n"
-    data = (text.replace("\n", "\r\n") if has_crlf else text).encode()
-    if any(problem.code is Code.BAD_YAML for problem in parse_note("n.md", data).problems):
-        return
-    edited = set_tags(data, wanted)
-    assert parse_note("n.md", edited).tags == tuple(wanted)
-    assert has_crlf == (b"\r\n" in edited) and (not has_crlf or edited.count(b"\n") == edited.count(b"\r\n"))
-    assert edited.endswith(data[data.rindex(b"---") :])
-    lines, kept = data.split(b"\n"), edited.split(b"\n")
-    for line in lines:
-        if line[:1] in (b"k", b"l", b"#"):
-            assert line in kept
-
-
-@pytest.mark.parametrize(
-    ("key", "field"),
-    [("Tags", "tags"), ("TAG", "tags"), ("Status", "status"), ("ID", "id"), ("Description", "description")],
-)
-def test_a_field_is_not_put_beside_one_that_differs_in_case_alone(key: str, field: str) -> None:
-    data = f"---\nzeta: 1\n{key}: x\n---\nBody\n".encode()
-    with pytest.raises(EditRefusedError, match=f"line 3 has `{key}:`") as refused:
-        set_fields(data, {field: ["a"] if field == "tags" else "active"})
-    assert f"`{field}:`" in refused.value.advice
-    there = data.replace(b"zeta: 1", f"{field}: old".encode())
-    assert f"\n{key}: x\n" in set_fields(there, {field: ["a"] if field == "tags" else "active"}).decode()
