@@ -70,14 +70,14 @@ def test_share_and_coverage_are_of_what_the_window_asks_for(vault: Vault) -> Non
     )
     assert evidence.coverage(every, 0) == pytest.approx(1)
     assert evidence.coverage(half, 0) == pytest.approx(idf["zebra"] / sum(idf.values()))
-    assert evidence.coverage(none, 0) == evidence.share(none, 0) == 0
-    assert 0 < evidence.share(half, 0) < evidence.share(every, 0) < 1
+    assert evidence.coverage(none, 0) == evidence.bm25_share(none, 0) == 0
+    assert 0 < evidence.bm25_share(half, 0) < evidence.bm25_share(every, 0) < 1
 
 
 def test_a_window_without_terms_is_shared_by_no_document(vault: Vault) -> None:
     evidence = replace(gathered(vault, "zebra"), idf=[{}], attainable=[0.0])
     hit = LexicalHit(0, "now", {"zebra": 1}, 5)
-    assert evidence.share(hit, 0) == evidence.coverage(hit, 0) == 0
+    assert evidence.bm25_share(hit, 0) == evidence.coverage(hit, 0) == 0
 
 
 def test_an_embedded_prompt_is_a_centred_unit_vector_a_window(vault: Vault) -> None:

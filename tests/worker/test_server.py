@@ -63,6 +63,15 @@ def test_a_closed_worker_leaves_nothing_behind(engine: FakeEngine) -> None:
     assert find_address(str(engine.config.root)) is None
 
 
+def test_closing_ends_the_thread_that_waits_for_clients_at_once(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "LOOK_EVERY_S", 60.0)
+    with serving(engine) as served:
+        assert served._accepting.is_alive()
+    assert not served._accepting.is_alive()
+
+
 def test_closing_does_not_take_a_successors_address(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

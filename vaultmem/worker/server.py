@@ -66,6 +66,7 @@ class Worker:
         self._connections: set[socket.socket] = set()
         self._moving = threading.Lock()
         self._listener, self._address = self._listen()
+        self._accepting = threading.Thread(target=self._accept_all, name="vaultmem-worker", daemon=True)
         self._socket_file = _identity(self._address)
 
     @property
@@ -130,13 +131,11 @@ class Worker:
         except OSError:
             return False
 
-    def start(self) -> threading.Thread:
+    def start(self) -> None:
         """Serve in a thread of its own; the address can be found when this returns. Raises OSError."""
         write_address(self._folder, self._address)
         threading.Thread(target=self._warm_up, daemon=True).start()
-        thread = threading.Thread(target=self._accept_all, name="vaultmem-worker", daemon=True)
-        thread.start()
-        return thread
+        self._accepting.start()
 
     def close(self) -> None:
         """Stop serving and take the address back. What is being answered is cut off."""
@@ -144,7 +143,11 @@ class Worker:
             self._closing.set()
         with contextlib.suppress(OSError):
             remove_address(self._folder, self._address.root, os.getpid())
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # closing alone does not wake who waits in accept()
         self._listener.close()
+        if self._accepting.is_alive():
+            self._accepting.join(timeout=2 * LOOK_EVERY_S)
         Path(self._address.socket).unlink(missing_ok=True)
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
