@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tui.looks.preferences import DARK, LIGHT, Preferences, default_preferences, theme_for_terminal
@@ -28,7 +30,7 @@ def test_a_file_that_cannot_be_written_breaks_nothing(tmp_path):
 
 
 def test_the_file_lies_in_the_state_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert default_preferences().file == tmp_path / "vaultmem" / "tui.json"
 

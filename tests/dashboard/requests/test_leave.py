@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.notifications import Notify
 
+from tests.dashboard.stage import Stage
 from tui.requests import leave
 
 NOTE = Path("/vault/a b.md")
@@ -62,3 +64,25 @@ def test_an_opener_that_cannot_be_run_opened_nothing(monkeypatch):
     monkeypatch.setattr(leave.sys, "platform", "darwin")
     monkeypatch.setattr(leave.subprocess, "Popen", fails)
     assert not leave.open_link("obsidian://x", {})
+
+
+async def test_a_copied_text_is_told_by_its_beginning_and_nothing_is_not_copied():
+    stage = Stage()
+    async with stage.run_test():
+        leave.copy(stage, "[b]\n" + "x" * 200, "hint lines")
+        leave.copy(stage, "", "id")
+        assert stage.clipboard == "[b]\n" + "x" * 200
+    (said,) = stage.told(Notify)
+    assert said.notification.message == "Copied the hint lines: [b] " + "x" * 76 + "…"
+
+
+async def test_without_an_editor_and_without_a_desktop_the_person_is_told_what_to_do(monkeypatch):
+    monkeypatch.setattr(leave, "editor_command", lambda path, line: ())
+    monkeypatch.setattr(leave, "open_link", lambda link: False)
+    stage = Stage()
+    async with stage.run_test():
+        leave.open_in_editor(stage, NOTE, None)
+        leave.open_in_obsidian(stage, NOTE)
+        assert stage.clipboard == leave.obsidian_link(NOTE)
+    assert [said.notification.severity for said in stage.told(Notify)] == ["error", "warning"]
+    assert "set EDITOR" in stage.told(Notify)[0].notification.message
