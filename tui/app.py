@@ -261,25 +261,25 @@ class VaultmemApp(App[int]):
     def on_changed(self, event: Changed) -> None:
         """Remember it for undo, say it, show the notes as they are now."""
         event.stop()
-        self.history.add(event.step)
-        if len(event.step):
-            self.say(f"{event.step.what} · u undoes")
-        self._after(event.refusals, is_idle=not len(event.step))
+        self.history.add(event.deed)
+        if len(event.deed):
+            self.say(f"{event.deed.what} · u undoes")
+        self._after(event.refusals, is_idle=not len(event.deed))
 
     def on_undone(self, event: Undone) -> None:
         """What was taken back can be done again."""
         event.stop()
-        self.history.add_undone(event.step)
-        if len(event.step):
-            self.say(f"Undone: {event.step.what} · U does it again")
+        self.history.add_undone(event.deed)
+        if len(event.deed):
+            self.say(f"Undone: {event.deed.what} · U does it again")
         self._after(event.refusals)
 
     def on_redone(self, event: Redone) -> None:
         """What was done again can be taken back."""
         event.stop()
-        self.history.add_redone(event.step)
-        if len(event.step):
-            self.say(f"Done again: {event.step.what}")
+        self.history.add_redone(event.deed)
+        if len(event.deed):
+            self.say(f"Done again: {event.deed.what}")
         self._after(event.refusals)
 
     def _after(self, refusals: Mapping[str, str], *, is_idle: bool = False) -> None:
@@ -313,7 +313,7 @@ class VaultmemApp(App[int]):
         return True
 
     def action_undo(self) -> None:
-        """Take the last step back."""
+        """Take the last deed back."""
         from tui.requests import edits
 
         edits.undo(self, self.history)

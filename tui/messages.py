@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 if TYPE_CHECKING:
-    from tui.models.history import Step
+    from tui.models.history import Deed
     from tui.models.preview import Settings
     from tui.models.shelf import Shelf
     from vaultmem import Engine
@@ -167,23 +167,23 @@ class EditsWritten(Message):
 class Changed(Message):
     """Notes were changed; `refusals` are those that were not, with the reason."""
 
-    step: Step
+    deed: Deed
     refusals: Mapping[str, str]
 
 
 @dataclass(eq=False)
 class Undone(Message):
-    """A step was taken back, as far as `step` says; `refusals` as in `Changed`."""
+    """A deed was taken back, as far as `deed` says; `refusals` as in `Changed`."""
 
-    step: Step
+    deed: Deed
     refusals: Mapping[str, str]
 
 
 @dataclass(eq=False)
 class Redone(Message):
-    """A step was done again, as far as `step` says; `refusals` as in `Changed`."""
+    """A deed was done again, as far as `deed` says; `refusals` as in `Changed`."""
 
-    step: Step
+    deed: Deed
     refusals: Mapping[str, str]
 
 

@@ -20,7 +20,7 @@ from tui.host import host
 from tui.looks.formatting import MUTED, diff_lines, lines, plain
 from tui.messages import Changed, EditsPlanned, EditsWritten
 from tui.models.edit_plan import EditPlan
-from tui.models.history import Step
+from tui.models.history import Deed
 
 if TYPE_CHECKING:
     from tui.models.shelf import Shelf
@@ -143,7 +143,7 @@ class PlannedDialog(Dialog[None]):
         event.stop()
         self._is_writing = self.wants_to_save = False
         if event.edits:
-            self.app.post_message(Changed(Step(self._what, event.edits), {}))
+            self.app.post_message(Changed(Deed(self._what, event.edits), {}))
         if not event.refusals:
             self.dismiss(None)
             return

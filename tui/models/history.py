@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Deed:
     """What a person can take back at once: its name, and the edits or the moves to the trash it is made of."""
 
     what: str
@@ -21,7 +21,7 @@ class Step:
     def __len__(self) -> int:
         return len(self.edits) + len(self.trashed)
 
-    def about(self, paths: Container[str]) -> Step:
+    def about(self, paths: Container[str]) -> Deed:
         """The part of it that concerns these notes."""
         edits = tuple(edit for edit in self.edits if edit.path in paths)
         return replace(self, edits=edits, trashed=tuple(each for each in self.trashed if each.path in paths))
@@ -29,31 +29,31 @@ class Step:
 
 @dataclass(slots=True)
 class History:
-    """What can be undone and redone. A new step ends what could be redone."""
+    """What can be undone and redone. A new deed ends what could be redone."""
 
-    done: list[Step] = field(default_factory=list)
-    undone: list[Step] = field(default_factory=list)
+    done: list[Deed] = field(default_factory=list)
+    undone: list[Deed] = field(default_factory=list)
 
-    def add(self, step: Step) -> None:
+    def add(self, deed: Deed) -> None:
         """A person changed something."""
-        if len(step):
-            self.done.append(step)
+        if len(deed):
+            self.done.append(deed)
             self.undone.clear()
 
-    def take_undo(self) -> Step | None:
-        """The step to take back next; it leaves the history until it is known what became of it."""
+    def take_undo(self) -> Deed | None:
+        """The deed to take back next; it leaves the history until it is known what became of it."""
         return self.done.pop() if self.done else None
 
-    def add_undone(self, step: Step) -> None:
-        """A step was taken back, as far as it says: it can be done again."""
-        if len(step):
-            self.undone.append(step)
+    def add_undone(self, deed: Deed) -> None:
+        """A deed was taken back, as far as it says: it can be done again."""
+        if len(deed):
+            self.undone.append(deed)
 
-    def take_redo(self) -> Step | None:
-        """The step to do again next; it leaves the history until it is known what became of it."""
+    def take_redo(self) -> Deed | None:
+        """The deed to do again next; it leaves the history until it is known what became of it."""
         return self.undone.pop() if self.undone else None
 
-    def add_redone(self, step: Step) -> None:
-        """A step was done again, as far as it says: it can be taken back."""
-        if len(step):
-            self.done.append(step)
+    def add_redone(self, deed: Deed) -> None:
+        """A deed was done again, as far as it says: it can be taken back."""
+        if len(deed):
+            self.done.append(deed)

@@ -30,7 +30,7 @@ from tui.messages import (
     TrashAsked,
     Undone,
 )
-from tui.models.history import History, Step
+from tui.models.history import Deed, History
 from vaultmem.notes.metadata import Status
 from vaultmem.views import Edited, NoteView
 
@@ -63,21 +63,21 @@ def rename_tag(app: App[int], shelf: Shelf) -> None:
 
 
 def undo(app: App[int], history: History) -> None:
-    """Take the last step back."""
-    step = history.take_undo()
-    if step is None:
+    """Take the last deed back."""
+    deed = history.take_undo()
+    if deed is None:
         app.notify("There is nothing to undo in this session.", markup=False)
     else:
-        _call(app, "undoing", partial(take_back, step=step))
+        _call(app, "undoing", partial(take_back, deed=deed))
 
 
 def redo(app: App[int], history: History) -> None:
     """Do again what was undone last."""
-    step = history.take_redo()
-    if step is None:
+    deed = history.take_redo()
+    if deed is None:
         app.notify("There is nothing to redo.", markup=False)
     else:
-        _call(app, "redoing", partial(do_again, step=step))
+        _call(app, "redoing", partial(do_again, deed=deed))
 
 
 def tell_refusals(app: App[int], refusals: Mapping[str, str], *, is_idle: bool) -> None:
@@ -127,7 +127,7 @@ def _changed(what: str, notes: Sequence[NoteView], change: Callable[[NoteView], 
     by_path = {note.path: note for note in notes}
     results = for_each(by_path, lambda path: change(by_path[path]))
     return Changed(
-        Step(what, tuple(edited for edited in results.done.values() if edited.changed)), results.refused
+        Deed(what, tuple(edited for edited in results.done.values() if edited.changed)), results.refused
     )
 
 
@@ -135,24 +135,24 @@ def move_to_trash(engine: Engine, paths: Sequence[str]) -> Changed:
     """The notes in the vault's trash."""
     results = for_each(paths, engine.trash)
     what = f"Trashed {counted(len(paths), 'note')}"
-    return Changed(Step(what, trashed=tuple(results.done.values())), results.refused)
+    return Changed(Deed(what, trashed=tuple(results.done.values())), results.refused)
 
 
-def take_back(engine: Engine, step: Step) -> Undone:
-    """The notes as they were before the step."""
-    edits = {edited.path: edited for edited in reversed(step.edits)}
-    trashed = {each.path: each for each in step.trashed}
+def take_back(engine: Engine, deed: Deed) -> Undone:
+    """The notes as they were before the deed."""
+    edits = {edited.path: edited for edited in reversed(deed.edits)}
+    trashed = {each.path: each for each in deed.trashed}
     undone = for_each(edits, lambda path: engine.undo(edits[path]))
     restored = for_each(trashed, lambda path: engine.restore(trashed[path]))
-    return Undone(step.about({*undone.done, *restored.done}), {**undone.refused, **restored.refused})
+    return Undone(deed.about({*undone.done, *restored.done}), {**undone.refused, **restored.refused})
 
 
-def do_again(engine: Engine, step: Step) -> Redone:
-    """The notes as they were after the step; what goes to the trash again may lie there under another name."""
-    edits = {edited.path: edited for edited in step.edits}
+def do_again(engine: Engine, deed: Deed) -> Redone:
+    """The notes as they were after the deed; what goes to the trash again may lie there under another name."""
+    edits = {edited.path: edited for edited in deed.edits}
     written = for_each(edits, lambda path: engine.apply(edits[path], "redo"))
-    trashed = for_each([each.path for each in step.trashed], engine.trash)
-    redone = replace(step.about(written.done), trashed=tuple(trashed.done.values()))
+    trashed = for_each([each.path for each in deed.trashed], engine.trash)
+    redone = replace(deed.about(written.done), trashed=tuple(trashed.done.values()))
     return Redone(redone, {**written.refused, **trashed.refused})
 
 

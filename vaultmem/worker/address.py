@@ -14,7 +14,7 @@ from binascii import crc32
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-PROTOCOL = 1
+PROTOCOL = 2
 """A worker and a client of different protocols do not talk; the client does its work alone."""
 LONGEST_BASE = 60
 """Of the folder's path: the path of a Unix socket is limited to 104 bytes on macOS, 108 on Linux."""

@@ -1,7 +1,7 @@
 """The worker's protocol: one JSON object per line each way.
 
-    request   {"v": 1, "method": "recall", "params": {…}}
-    answer    {"v": 1, "result": …}   or   {"v": 1, "error": {"type", "message", "advice", "paths", "pid"}}
+    request   {"v": 2, "method": "recall", "params": {…}}
+    answer    {"v": 2, "result": …}   or   {"v": 2, "error": {"type", "message", "advice", "paths", "pid"}}
 
 A connection may carry several requests, one after the other. Pure: text in, value out. Standard library only: a
 client is loaded for a single answer.
