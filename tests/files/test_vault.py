@@ -1,4 +1,4 @@
-"""The memory root on disk: what a scan sees, how notes are read, and how they are written without harm."""
+"""The only hand on the notes: how they are read, and how they are written without harm."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.files.disk import put, refuse
 from vaultmem.errors import (
     ConcurrentChangeError,
     EditRefusedError,
@@ -20,199 +20,13 @@ from vaultmem.errors import (
     RefusedError,
     RootMissingError,
 )
-from vaultmem.files import atomic, snapshot, vault
+from vaultmem.files import atomic, vault
 from vaultmem.files.snapshot import NO_FILE, FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import digest_of
 from vaultmem.notes.problems import Code
 
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    (tmp_path / "Vault" / ".obsidian").mkdir(parents=True)
-    (tmp_path / "Vault" / "Memories").mkdir()
-    return tmp_path / "Vault" / "Memories"
-
-
-def put(root: Path, path: str, text: str = "---\nid: x\n---\n") -> Path:
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
-    return file
-
-
-# --- scanning
-
-
-def test_a_scan_sees_every_note_with_its_state(root: Path) -> None:
-    for path in (
-        "a.md",
-        "2026/05/week2/缓存.MD",
-        "-dash.md",
-        "new\nline.md",
-        "a\\b.md",
-        "[x].md",
-        "trail .md",
-    ):
-        put(root, path)
-    found = Vault(root).scan()
-    assert set(found.files) == {
-        "a.md", "2026/05/week2/缓存.MD", "-dash.md", "new\nline.md", "a\\b.md", "[x].md", "trail .md",
-    }  # fmt: skip
-    assert found.files["a.md"] == FileStat.of((root / "a.md").stat())
-    assert (found.unknown, found.placeholders, found.scope) == ({}, (), None)
-
-
-def test_a_scan_leaves_out_what_is_no_note(root: Path) -> None:
-    put(root, "live.md")
-    for folder in (".trash", ".obsidian/plugins", ".git", ".stversions/2026", "a/.hidden"):
-        put(root, f"{folder}/n.md")
-    for name in (
-        "~syncthing~live.md.tmp",
-        "live.md~",
-        ".live.md.swp",
-        "live.md.crswap",
-        "._live.md",
-        "4913",
-        "x.txt",
-        ".md",
-    ):
-        put(root, name)
-    (root / "folder.md").mkdir()
-    os.mkfifo(root / "pipe.md")
-    assert set(Vault(root).scan().files) == {"live.md"}
-
-
-def test_a_scan_follows_no_link(root: Path, tmp_path: Path) -> None:
-    put(root, "a/n.md")
-    put(tmp_path / "outside", "o.md")
-    (root / "a" / "up").symlink_to("..", target_is_directory=True)
-    (root / "out").symlink_to(tmp_path / "outside", target_is_directory=True)
-    (root / "file.md").symlink_to(tmp_path / "outside" / "o.md")
-    (root / "dangling.md").symlink_to("nowhere")
-    assert set(Vault(root).scan().files) == {"a/n.md"}
-    assert Vault(root).scan(["out/o.md", "file.md", "a/up/a/n.md", "out"]).files == {}
-
-
-def test_a_root_may_be_a_link_itself(root: Path, tmp_path: Path) -> None:
-    put(root, "n.md")
-    (tmp_path / "link").symlink_to(root)
-    assert set(Vault(tmp_path / "link").scan().files) == {"n.md"}
-
-
-def test_a_cloud_stub_is_a_placeholder_until_the_note_is_there(root: Path) -> None:
-    put(root, "a/.plan.md.icloud")
-    put(root, "a/.photo.jpg.icloud")
-    assert Vault(root).scan().placeholders == ("a/plan.md",)
-    assert Vault(root).scan(["a/plan.md"]).placeholders == ("a/plan.md",)
-    assert Vault(root).scan(["a/.plan.md.icloud"]).placeholders == ("a/plan.md",)
-    put(root, "a/plan.md")
-    assert Vault(root).scan().placeholders == ()
-
-
-def test_a_name_that_is_not_utf8_is_unknown_and_harms_nothing(root: Path) -> None:
-    put(root, "good.md")
-    for name in (b"bad\xff.md", b"dir\xfe"):
-        path = os.path.join(os.fsencode(root), name)
-        if name.endswith(b".md"):
-            with open(path, "wb") as file:
-                file.write(b"x")
-        else:
-            os.mkdir(path)
-    found = Vault(root).scan()
-    assert set(found.files) == {"good.md"}
-    assert set(found.unknown) == {"bad\\xff.md", "dir\\xfe"}
-    assert all(path.encode() and reason for path, reason in found.unknown.items())
-    assert Vault(root).scan([os.fsdecode(b"bad\xff.md")]).scope == ("bad\\xff.md",)
-
-
-def refuse(monkeypatch: pytest.MonkeyPatch, name: str, ending: str) -> None:
-    """Let a system call fail for paths with this ending."""
-    real = getattr(os, name)
-
-    def call(path: str, *rest: object, **options: object) -> object:
-        if os.fspath(path).rstrip("/").endswith(ending):
-            raise PermissionError(errno.EACCES, "Permission denied", path)
-        return real(path, *rest, **options)
-
-    monkeypatch.setattr(os, name, call)
-
-
-def test_a_folder_that_cannot_be_listed_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(root, "open/a.md")
-    put(root, "locked/b.md")
-    refuse(monkeypatch, "scandir", "/locked")
-    for found in (Vault(root).scan(), Vault(root).scan(["locked", "open"])):
-        assert set(found.files) == {"open/a.md"}
-        assert found.unknown == {"locked": "permission denied"}
-
-
-def test_a_path_that_cannot_be_looked_at_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(root, "locked/b.md")
-    refuse(monkeypatch, "lstat", "b.md")
-    assert Vault(root).scan(["locked/b.md"]).unknown == {"locked/b.md": "permission denied"}
-
-
-def test_some_paths_are_looked_at_alone(root: Path) -> None:
-    for path in ("a/1.md", "a/b/2.md", "c/3.md", ".trash/4.md", "text.txt"):
-        put(root, path)
-    found = Vault(root).scan(
-        ["a/", "gone.md", ".trash/4.md", "text.txt", "c/../c/3.md", "a/1.md/x.md", "nul\0.md"]
-    )
-    assert set(found.files) == {"a/1.md", "a/b/2.md"}
-    assert found.scope == (".trash/4.md", "a", "a/1.md/x.md", "gone.md", "nul\0.md", "text.txt")
-    assert found.unknown == {}
-
-
-@pytest.mark.parametrize("paths", [[""], ["."], ["/"], ["a.md", ""]])
-def test_the_root_among_the_paths_means_everything(root: Path, paths: list[str]) -> None:
-    put(root, "a.md")
-    put(root, "b.md")
-    found = Vault(root).scan(paths)
-    assert (set(found.files), found.scope) == ({"a.md", "b.md"}, None)
-
-
-def test_a_root_that_is_gone_or_no_folder_is_no_empty_vault(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(RootMissingError, match="no such file"):
-        Vault(tmp_path / "gone").scan()
-    with pytest.raises(RootMissingError, match="not a folder"):
-        Vault(put(tmp_path, "file")).scan(["a.md"])
-
-
-def test_a_root_that_cannot_be_listed_is_no_empty_vault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse(monkeypatch, "scandir", "/Memories")
-    with pytest.raises(RootMissingError, match="permission denied"):
-        Vault(root).scan()
-
-
-def test_a_root_that_is_swapped_during_the_scan_is_no_empty_vault(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(root, "a.md")
-    real = snapshot._Walk.folder
-
-    def swapping(walk: snapshot._Walk, prefix: str) -> None:
-        root.rename(tmp_path / "away")
-        root.mkdir()
-        real(walk, prefix)
-
-    monkeypatch.setattr(snapshot._Walk, "folder", swapping)
-    with pytest.raises(RootMissingError, match="replaced"):
-        Vault(root).scan()
-
-
-def test_a_folder_that_vanishes_during_the_scan_is_gone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    put(root, "a/n.md")
-    real = os.scandir
-
-    def vanishing(path: str) -> Iterator[os.DirEntry[str]]:
-        if path.endswith("/a/"):
-            raise FileNotFoundError(errno.ENOENT, "gone")
-        return real(path)
-
-    monkeypatch.setattr(os, "scandir", vanishing)
-    found = Vault(root).scan()
-    assert (found.files, found.unknown) == ({}, {})
+KILLED_WRITE = Path(__file__).parent / "programs" / "killed_write.py"
 
 
 # --- reading
@@ -433,19 +247,9 @@ def test_a_stuck_writer_is_not_waited_for_without_end(root: Path, monkeypatch: p
         Vault(root).replace("n.md", b"old", b"new")
 
 
-KILLED = """
-import os, signal, sys
-from pathlib import Path
-from vaultmem.files import atomic
-from vaultmem.files.vault import Vault
-atomic._take_after = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-Vault(Path(sys.argv[1])).replace("n.md", b"old", b"new")
-"""
-
-
 def test_a_killed_write_leaves_the_old_text_and_a_leftover_that_is_swept(root: Path) -> None:
     put(root, "n.md", "old")
-    killed = subprocess.run([sys.executable, "-c", KILLED, str(root)], check=False)
+    killed = subprocess.run([sys.executable, KILLED_WRITE, root], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert (root / "n.md").read_text() == "old"
     assert len(os.listdir(root)) == 2

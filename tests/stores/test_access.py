@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.files.holding import another_process
 from tests.stores.records import record, write
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
+from vaultmem.files.lock import holder
 from vaultmem.stores import access as access_module
 from vaultmem.stores.access import Access
+
+TURN_TAKER = Path(__file__).parent / "programs" / "turn_taker.py"
 
 
 @pytest.fixture
@@ -194,3 +202,95 @@ def test_a_forked_child_has_no_way_of_its_parents(access, monkeypatch) -> None:
     monkeypatch.setattr(access_module.os, "getpid", lambda: 1)
     with pytest.raises(EngineError, match="another process"), one.reader():
         pass
+
+
+# --- beside other processes
+
+
+def test_without_hold_the_lock_is_taken_per_use_and_uses_nest(tmp_path):
+    access = Access(tmp_path, hold=False)
+    with access.writer() as caches:
+        with access.writer() as same:
+            assert same is caches
+        assert access.is_writer
+    assert not access.is_writer and access.writer_pid is None
+    access.close()
+
+
+def test_with_hold_the_lock_is_kept_until_close(tmp_path):
+    access = Access(tmp_path, hold=True)
+    with access.writer():
+        pass
+    assert access.is_writer and access.writer_pid == os.getpid()
+    access.close()
+    assert not access.is_writer
+
+
+def test_becoming_the_writer_means_staying_it(tmp_path):
+    access = Access(tmp_path, hold=False)
+    assert access.try_become_writer()
+    with access.writer():
+        pass
+    assert access.is_writer
+    access.close()
+
+
+def test_a_busy_lock_costs_no_more_than_the_wait_asked_for(tmp_path):
+    with another_process(tmp_path / "writer.lock"):
+        access = Access(tmp_path, hold=True)
+        assert not access.try_become_writer()
+        started = time.monotonic()
+        with pytest.raises(WriterBusyError), access.writer(timeout_s=0.2):
+            pass
+        assert time.monotonic() - started < 3.0
+        access.close()
+
+
+def test_a_writer_whose_state_dir_was_deleted_begins_a_new_one(tmp_path):
+    state = tmp_path / "state"
+    access = Access(state, hold=True)
+    with access.writer() as caches:
+        caches.catalog.set_meta("x", "1")
+    shutil.rmtree(state)
+    assert not access.is_writer
+    with access.writer() as caches:
+        assert caches.catalog.meta("x") is None
+    assert access.is_writer
+    access.close()
+
+
+def test_a_reader_of_nothing_is_told_so_and_makes_nothing(tmp_path):
+    access = Access(tmp_path / "state", hold=False)
+    with pytest.raises(StoreError), access.reader():
+        pass
+    assert not (tmp_path / "state").exists()
+    access.close()
+
+
+def test_a_thread_that_outlives_close_cannot_take_the_lock_again(tmp_path):
+    access = Access(tmp_path, hold=True)
+    with access.writer():
+        pass
+    access.close()
+    with pytest.raises(EngineError, match="closed"), access.writer():
+        pass
+    with pytest.raises(EngineError, match="closed"):
+        access.try_become_writer()
+    assert holder(tmp_path / "writer.lock") is None
+
+
+def test_processes_that_begin_together_on_no_caches_each_come_to_their_turn(tmp_path):
+    command = [sys.executable, TURN_TAKER, tmp_path / "state"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    processes = [subprocess.Popen(command, **pipes) for _ in range(3)]
+    for process in processes:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate()[1] for process in processes] == [""] * 3
+    access = Access(tmp_path / "state", hold=False)
+    with access.reader() as caches:
+        assert caches.catalog.meta("turns") == "3"
+    access.close()
