@@ -146,7 +146,7 @@ def default_state_dir(root: Path) -> Path:
 
 # --- reading values
 
-Reader: TypeAlias = Callable[[Any], Any]  # raises ValueError with what the value must be
+ReadValue: TypeAlias = Callable[[Any], Any]  # raises ValueError with what the value must be
 _Choice = TypeVar("_Choice", bound=StrEnum)
 
 
@@ -162,7 +162,7 @@ def _text(value: Any) -> str:
     return value
 
 
-def _number(low: float, high: float) -> Reader:
+def _number(low: float, high: float) -> ReadValue:
     def read(value: Any) -> float:
         try:
             number = float("nan" if isinstance(value, bool) else value)
@@ -175,7 +175,7 @@ def _number(low: float, high: float) -> Reader:
     return read
 
 
-def _count(low: int, high: int) -> Reader:
+def _count(low: int, high: int) -> ReadValue:
     def read(value: Any) -> int:
         if (
             isinstance(value, bool | float)
@@ -203,7 +203,7 @@ class _Setting:
     field: str
     key: str  # in config.toml, `table.key`
     variable: str  # in the environment
-    read: Reader
+    read: ReadValue
 
 
 _SETTINGS = (

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from vaultmem.engine.opened import copies, note_now, read_memory
 from vaultmem.errors import ConflictError, NoteNotFoundError, UsageError
 from vaultmem.files.vault import Vault
+from vaultmem.notes.field_rules import ID_LIMIT_CHARS
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note
 from vaultmem.search.ripgrep import search_files
@@ -26,7 +27,6 @@ if TYPE_CHECKING:  # whoever searches without caches does without their librarie
     from vaultmem.sync.overlay import Overlay
 
 ID_LINES_LIMIT = 500
-ID_LIMIT_CHARS = 128
 
 
 def _search(

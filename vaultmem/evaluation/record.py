@@ -36,7 +36,7 @@ def evaluation_json(evaluation: Evaluation) -> Json:
             for base in evaluation.baselines
         },
         "unreviewed": evaluation.golden.unreviewed,
-        "queries": [answer_json(answer) for answer in evaluation.answers],
+        "queries": [answered_json(answer) for answer in evaluation.answers],
     }
     numbers: Json = _plain(document)
     return numbers
@@ -69,7 +69,7 @@ def threshold_json(threshold: Threshold) -> Json:
     }
 
 
-def answer_json(answer: Answered) -> Json:
+def answered_json(answer: Answered) -> Json:
     """One query with what it got."""
     return {
         "query": answer.query.text,
