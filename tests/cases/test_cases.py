@@ -1,6 +1,5 @@
 """Every failing input from a real bug report, through the command line: its right outcome, compared key by key.
 
-<<<<<<< ours
 `data/CASES.md` tells where each comes from. What the runner cannot drive is in `test_by_hand_*.py` or at the surfaces.
 The runner has a process of its own: the memory that the system counts for a command includes what its parent had.
 =======

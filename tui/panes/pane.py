@@ -123,7 +123,7 @@ class NotePane(Pane):
 
     def action_describe(self) -> None:
         """Write a description for the chosen note."""
-        self.post_message(DescriptionAsked(self._paths()))
+        self.post_message(DescriptionAsked(self._paths()[:1]))
 
     def action_deprecate(self) -> None:
         """Deprecate the chosen notes."""

@@ -37,7 +37,7 @@ class Commanded(Host, Protocol):
         """Rename or merge a tag."""
 
     def action_undo(self) -> None:
-        """Take the last step back."""
+        """Take the last deed back."""
 
     def action_redo(self) -> None:
         """Do it again."""

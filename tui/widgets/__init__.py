@@ -1,6 +1,7 @@
 """Parts of a screen that know no engine and no app: values go in, messages come out.
 
-rows, columns  a table of any length, and how its cells share the room
+rows           a table of any length
+columns        how the cells of a row share the room
 places         the tree of times and tags
 filter_bar     a line to type a filter into
 boxes          boxes to type into that keep every character

@@ -13,7 +13,7 @@ from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import normalise_tag, normalise_tags
-from vaultmem.text.moments import utc_now, utc_text
+from vaultmem.text.moments import utc_text
 from vaultmem.text.shown import shortened
 from vaultmem.views import Edited
 
@@ -102,15 +102,15 @@ def description_change(text: str) -> Change:
     return change
 
 
-def update_change(fields: Mapping[str, Value], body: str | None) -> Change:
-    """Set the given fields, and the body when there is one; `updated_at` follows when anything differs."""
+def update_change(fields: Mapping[str, Value], body: str | None, now: datetime) -> Change:
+    """Set the given fields, and the body when there is one; `updated_at` becomes `now` when anything differs."""
 
     def change(note: Note, before: bytes) -> bytes:
         own = None if body is None else edits.without_own_block(body)
         after = edits.set_fields(before, fields, own)
         if after == before:
             return before
-        return edits.set_fields(before, {**fields, "updated_at": utc_text(utc_now())}, own)
+        return edits.set_fields(before, {**fields, "updated_at": utc_text(now)}, own)
 
     return change
 

@@ -272,7 +272,8 @@ def _threshold(config: Config, asked: Asked) -> Check | None:
         golden = read_golden(config.golden)
         measured = evaluate(asked, golden, min_score=config.min_score, hint_limit=config.hint_limit)
     except VaultmemError as error:
-        return Check("threshold", False, f"{config.golden}: {error}", is_of_caches=False)
+        detail = f"{config.golden}: {error} {error.advice}".strip()
+        return Check("threshold", False, detail, is_of_caches=False)
     threshold = measured.threshold
     if not threshold.is_inside_overlap or threshold.overlap_range is None:
         detail = f"{threshold.current:.2f} separates hits from strangers in {len(golden.queries)} queries"

@@ -7,12 +7,13 @@ still holds the bytes that were read.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 
 from vaultmem.editing import changes, edits
 from vaultmem.editing.changes import Change
+from vaultmem.editing.entries import Value
 from vaultmem.engine.opened import opened
 from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
 from vaultmem.files.vault import Vault
@@ -135,7 +136,7 @@ class Editor:
     def save(
         self,
         note_id: str | None,
-        fields: Mapping[str, str | Sequence[str]],
+        fields: Mapping[str, Value],
         body: str | None,
         *,
         similar: Callable[[OpenedMemory], tuple[str, ...]],
@@ -147,14 +148,14 @@ class Editor:
         """
         if note_id is None:
             return self._save_new(fields, body, similar, dry_run)
-        change = changes.update_change(fields, body)
+        change = changes.update_change(fields, body, utc_now())
         edited = self.edit(note_id, None, change, "save", dry_run=dry_run)
         memory = opened(parse_note(edited.path, edited.after), edited.after)
         return Saved(memory, False, edited.diff, similar(memory))
 
     def _save_new(
         self,
-        fields: Mapping[str, str | Sequence[str]],
+        fields: Mapping[str, Value],
         body: str | None,
         similar: Callable[[OpenedMemory], tuple[str, ...]],
         dry_run: bool,

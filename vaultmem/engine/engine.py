@@ -115,11 +115,13 @@ class Engine:
             self.background.start()
 
     def _wake(self) -> None:
-        if self.background is not None:
-            self.background.wake()
+        background = self.background  # `close`, in another thread, may take it away between two looks
+        if background is not None:
+            background.wake()
 
     def _is_scanning(self) -> bool:
-        return self.background is not None and self.background.state == "scanning"
+        background = self.background
+        return background is not None and background.state == "scanning"
 
     def close(self) -> None:
         """Stop the background, close the caches, release the lock."""

@@ -1,6 +1,6 @@
 """Text search over the notes as they are on disk now: ripgrep, or Python where no `rg` is found.
 
-What is searched is what a scan calls a note (see names.py): no ignore file, no user configuration and no
+What is searched is what a scan calls a note (see notes/names): no ignore file, no user configuration and no
 symbolic link changes that. Output is read as NUL-separated records and not as `--json`, whose events
 hold a matching line whole with every match in it: one 50 MB line would cost gigabytes. Here rg prints a
 line up to `LINE_BYTES`, and only a longer one is looked up in its file.

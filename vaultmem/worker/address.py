@@ -7,7 +7,6 @@ every prompt: the standard library's cheapest parts.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from binascii import crc32
@@ -108,5 +107,7 @@ def remove_address(folder: str, root: str, pid: int) -> None:
     """Take the address back, if it is still the one of this process. Raises OSError."""
     address = find_address(root)
     if address is not None and address.pid == pid:
-        with contextlib.suppress(FileNotFoundError):
+        try:  # noqa: SIM105 - `contextlib` is not worth loading on every prompt
             os.unlink(os.path.join(folder, address_name(root)))
+        except FileNotFoundError:
+            pass
