@@ -1,4 +1,4 @@
-"""Sync, on real files and real stores: every kind of change ends where a rebuild would."""
+"""Catalog and lexical store follow real files: every kind of change ends where a rebuild would."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.errors import EmbedderError, RootMissingError
-from vaultmem.testing import HashingEmbedder
+from vaultmem.errors import RootMissingError
 
 
 def ids(world) -> dict[str, str | None]:
@@ -31,36 +30,6 @@ def test_a_second_sync_finds_nothing_and_embeds_nothing(world):
     report = world.sync()
     assert (report.unchanged, report.changed, report.chunks_embedded) == (1, 0, 0)
     assert world.embedder.texts_embedded == embedded
-
-
-def test_touching_every_note_embeds_nothing(world):
-    for i in range(5):
-        world.note(f"{i}.md", f"n{i}", f"text number {i}\n")
-    world.sync()
-    embedded = world.embedder.texts_embedded
-    for file in world.root.iterdir():
-        os.utime(file, (1, 1))
-    assert world.sync().updated == 0
-    assert world.embedder.texts_embedded == embedded
-
-
-def test_a_tag_edit_embeds_the_metadata_alone(world):
-    world.note("a.md", "a", "one paragraph\n")
-    world.sync()
-    embedded = world.embedder.texts_embedded
-    world.note("a.md", "a", "one paragraph\n", tags="[other]")
-    world.sync()
-    assert world.embedder.texts_embedded == embedded + 1
-
-
-def test_an_inserted_line_embeds_nothing_but_moves_line_numbers(world):
-    world.note("a.md", "a", "# One\n\nfirst text\n\n# Two\n\nsecond text\n")
-    world.sync()
-    embedded = world.embedder.texts_embedded
-    world.note("a.md", "a", "\n\n\n# One\n\nfirst text\n\n# Two\n\nsecond text\n")
-    world.sync()
-    assert world.embedder.texts_embedded == embedded
-    assert world.facts() == world.rebuilt()
 
 
 def test_a_renamed_folder_moves_its_notes_and_embeds_nothing(world):
@@ -225,102 +194,6 @@ def test_deleting_the_last_note_of_the_same_root_is_believed(world):
     world.sync()
     (world.root / "a.md").unlink()
     assert world.sync().deleted == 1
-
-
-def test_a_failing_embedder_costs_no_note_its_place(world):
-    world.note("a.md", "a", "alpha cache\n")
-    world.sync()
-    world.note("a.md", "a", "alpha cache order\n")
-    world.embedder.is_failing = True
-    with world.engine() as engine:
-        with pytest.raises(EmbedderError):
-            engine.sync()
-        engine.parts.embedder.is_failing = False
-        candidate = engine.recall("alpha cache order", min_score=0.0).candidates[0]
-    assert candidate.id == "a"
-    assert "order" in candidate.signals.terms
-    assert candidate.signals.dense is not None
-
-
-def test_text_that_an_edit_removed_stops_counting_while_the_new_text_is_pending(world):
-    world.note("a.md", "a", "# One\n\n" + "gamma " * 90 + "\n\n# Two\n\n" + "delta " * 90 + "\n")
-    world.sync()
-    world.note("a.md", "a", "# Two\n\n" + "delta " * 90 + "\n")
-    world.sync(embed=False)
-    with world.engine() as engine:
-        candidate = engine.recall("gamma delta", min_score=0.0).candidates[0]
-    assert candidate.signals.chunks
-    assert not any("gamma" in chunk.text for chunk in candidate.signals.chunks)
-
-
-def test_the_newest_notes_get_their_vectors_first(world):
-    for i in range(3):
-        os.utime(world.note(f"{i}.md", f"n{i}", f"text {i}\n"), (i + 10, i + 10))
-    world.sync(embed=False)
-    with world.engine() as engine, engine.parts.access.writer() as caches:
-        assert [row.id for row in caches.catalog.to_embed(10)] == ["n2", "n1", "n0"]
-
-
-def test_embedding_goes_on_where_it_was_stopped(world):
-    for i in range(30):
-        world.note(f"{i}.md", f"n{i}", f"text number {i}\n")
-    world.sync(embed=False)
-    with world.engine() as engine:
-        filled = engine.parts.keeper.fill(should_stop=iter([False] * 3 + [True] * 1000).__next__)
-    assert 0 < filled.chunks_embedded < 60
-    report = world.sync()
-    assert report.embeddings_pending == 0
-    assert world.facts() == world.rebuilt()
-
-
-def test_another_model_means_lexical_answers_until_its_vectors_are_there(world):
-    world.note("a.md", "a", "alpha cache\n")
-    world.sync()
-    world.embedder = HashingEmbedder(size=24, model="other")
-    with world.engine() as engine:
-        assert engine.recall("alpha cache").mode == "lexical"
-        engine.sync()
-        assert engine.recall("alpha cache").mode == "hybrid"
-    assert world.facts() == world.rebuilt()
-
-
-def test_a_torn_lexical_store_is_rebuilt_by_the_next_sync(world):
-    world.note("a.md", "a", "alpha cache\n")
-    world.sync()
-    next(world.state_dir.glob("lexical-*/meta.json")).write_text("{")
-    world.sync()
-    assert world.facts() == world.rebuilt()
-
-
-def test_a_deleted_state_dir_costs_nothing_but_time(world):
-    world.note("a.md", "a")
-    world.sync()
-    shutil.rmtree(world.state_dir)
-    world.sync()
-    assert world.facts() == world.rebuilt()
-
-
-@pytest.mark.parametrize("name", ["catalog.sqlite", "vectors.sqlite"])
-def test_a_foreign_file_in_the_state_dir_is_replaced(world, name: str):
-    world.note("a.md", "a")
-    world.sync()
-    for file in world.state_dir.glob(f"{name}*"):
-        file.unlink()
-    (world.state_dir / name).write_bytes(b"not a database at all" * 100)
-    world.sync()
-    assert world.facts() == world.rebuilt()
-
-
-def test_reindex_reuses_every_vector(world):
-    for i in range(5):
-        world.note(f"{i}.md", f"n{i}", f"text {i}\n")
-    world.sync()
-    embedded = world.embedder.texts_embedded
-    with world.engine() as engine:
-        report = engine.reindex()
-    assert world.embedder.texts_embedded == embedded
-    assert report.chunks_reused >= 10
-    assert world.facts() == world.rebuilt()
 
 
 def test_a_scoped_sync_sees_a_folder_that_vanished(world):
