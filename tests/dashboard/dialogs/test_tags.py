@@ -143,4 +143,4 @@ async def test_backspace_in_an_empty_box_takes_the_last_tag_off_and_ctrl_s_write
         await until(pilot, lambda: not isinstance(stage.screen, TagDialog))
     assert not engine.tags()
     (changed,) = stage.told(Changed)
-    assert (changed.step.what, len(changed.step)) == ("Edited tags", 1)
+    assert (changed.deed.what, len(changed.deed)) == ("Edited tags", 1)
