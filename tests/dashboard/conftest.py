@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
 import pytest
+from textual import app as app_module
+from textual import pilot as pilot_module
+from textual._context import active_app
+from textual._wait import SLEEP_GRANULARITY, wait_for_idle
 
 from tui.app import VaultmemApp
 from tui.looks.preferences import Preferences
+from tui.testing.driving import settled
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import NOW, note_file
 
@@ -23,6 +29,27 @@ class OpenDashboard(Protocol):
     def __call__(
         self, engine: FakeEngine | Callable[[], FakeEngine], *, is_read_only: bool = ..., theme: str = ...
     ) -> VaultmemApp: ...
+
+
+async def rest(min_sleep: float = SLEEP_GRANULARITY, max_sleep: float = 1) -> None:
+    """Wait until nothing is under way in the app, or the process is idle, as Textual does: whichever is earlier.
+
+    Textual waits twice a key for a fiftieth of a second in which the process does next to nothing.
+    """
+    idle = asyncio.create_task(wait_for_idle(min_sleep, max_sleep))
+    quiet = asyncio.create_task(settled(active_app.get()))
+    await asyncio.wait((idle, quiet), return_when=asyncio.FIRST_COMPLETED)
+    if quiet.done() and quiet.exception():  # the app has ended meanwhile
+        await idle
+    idle.cancel()
+    quiet.cancel()
+
+
+@pytest.fixture(autouse=True)
+def quick_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key is followed by the next one as soon as it has been handled."""
+    for module in (app_module, pilot_module):
+        monkeypatch.setattr(module, "wait_for_idle", rest)
 
 
 @pytest.fixture

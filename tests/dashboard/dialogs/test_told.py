@@ -11,15 +11,15 @@ from tui.testing.driving import screen_text, until
 from vaultmem.views import Check, DoctorReport
 
 
-@pytest.mark.parametrize("key", ["escape", "enter", "q"])
-async def test_it_closes_with_any_key_that_says_so(key):
+async def test_it_closes_with_any_key_that_says_so():
     stage = Stage()
     async with stage.run_test() as pilot:
-        stage.push_screen(ToldDialog("1 note not changed", [Content("broken.md"), Content("  bad_yaml")]))
-        await until(pilot, lambda: "bad_yaml" in screen_text(stage))
-        assert "1 note not changed" in screen_text(stage)
-        await pilot.press(key)
-        assert not isinstance(stage.screen, ToldDialog)
+        for key in ("escape", "enter", "q"):
+            stage.push_screen(ToldDialog("1 note not changed", [Content("broken.md"), Content("  bad_yaml")]))
+            await until(pilot, lambda: "bad_yaml" in screen_text(stage))
+            assert "1 note not changed" in screen_text(stage)
+            await pilot.press(key)
+            assert not isinstance(stage.screen, ToldDialog)
 
 
 @pytest.mark.parametrize(("ok", "title", "sign"), [(True, "agree", "✔"), (False, "disagree", "✖")])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from textual.widgets import Markdown
 
 from tests.dashboard.stage import Stage
@@ -12,38 +11,28 @@ from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file
 from tui.widgets.note_view import BODY_CHARS, NotePreview
 
+FACTS: tuple[tuple[str, bytes, tuple[str, ...]], ...] = (
+    (
+        "a.md",
+        note_file("[b]A", id="mem_a", description="[/]", tags=["x", "y"], body="Text."),
+        ("[b]A", "[/]", "#x  #y", "● active   mem_a", "made 2026-05-14, updated 2026-05-14, "),
+    ),
+    ("b.md", note_file("B", status="deprecated"), ("▲ no description", "no tags", "× deprecated   no id")),
+    ("2026-05-12-c.md", undated("C"), ("made 2026-05-12 (by its file name), ",)),
+    ("2026/05/week1/d.md", undated("D"), ("made about 2026-05-01 (by its folder), ",)),
+    ("e.md", undated("E"), ("no date, ",)),
+)
 
-async def shown(path: str, data: bytes) -> str:
-    engine = FakeEngine({path: data})
+
+async def test_a_note_s_facts_are_told_and_what_it_lacks():
     stage = Stage(NotePreview(id="preview"))
     async with stage.run_test(size=(80, 40)) as pilot:
-        stage.query_one(NotePreview).show(engine.read_note(path), engine.notes()[0])
-        await until(pilot, lambda: path in screen_text(stage))
-        return screen_text(stage)
-
-
-@pytest.mark.parametrize(
-    ("path", "data", "facts"),
-    [
-        (
-            "a.md",
-            note_file("[b]A", id="mem_a", description="[/]", tags=["x", "y"], body="Text."),
-            ("[b]A", "[/]", "#x  #y", "● active   mem_a", "made 2026-05-14, updated 2026-05-14, "),
-        ),
-        (
-            "b.md",
-            note_file("B", status="deprecated"),
-            ("▲ no description", "no tags", "× deprecated   no id"),
-        ),
-        ("2026-05-12-c.md", undated("C"), ("made 2026-05-12 (by its file name), ",)),
-        ("2026/05/week1/d.md", undated("D"), ("made about 2026-05-01 (by its folder), ",)),
-        ("e.md", undated("E"), ("no date, ",)),
-    ],
-    ids=["whole", "bare", "dated by name", "dated by folder", "undated"],
-)
-async def test_a_note_s_facts_are_told_and_what_it_lacks(path, data, facts):
-    told = await shown(path, data)
-    assert [fact for fact in facts if fact not in told] == []
+        for path, data, facts in FACTS:
+            engine = FakeEngine({path: data})
+            stage.query_one(NotePreview).show(engine.read_note(path), engine.notes()[0])
+            await until(pilot, lambda path=path: path in screen_text(stage))
+            shown = screen_text(stage)
+            assert [fact for fact in facts if fact not in shown] == []
 
 
 async def test_of_a_long_note_the_beginning_is_drawn_and_the_rest_is_named():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
@@ -142,13 +141,14 @@ async def test_only_the_rows_on_the_screen_are_drawn_and_a_heading_takes_the_who
         assert "▌  a heading" in screen_text(stage)
 
 
-@pytest.mark.parametrize("width", [1, 3, 12])
-async def test_every_line_is_as_wide_as_the_table_however_narrow(width):
+async def test_every_line_is_as_wide_as_the_table_however_narrow():
     rows = table()
     stage = Stage(rows)
-    async with stage.run_test(size=(width, 5)):
+    async with stage.run_test(size=(40, 5)) as pilot:
         fill(rows, ["家家家家家家家家家家", "b"])
-        assert {rows.render_line(y).cell_length for y in range(5)} == {rows.scrollable_content_region.width}
+        for width in (12, 3, 1):
+            await pilot.resize_terminal(width, 5)
+            assert {rows.render_line(y).cell_length for y in range(5)} == {rows.size.width}
 
 
 KEYS = st.lists(st.sampled_from("abcdef"), unique=True)
