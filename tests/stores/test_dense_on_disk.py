@@ -31,7 +31,7 @@ def test_a_busy_reader_survives_the_clean_up_of_versions(tmp_path: Path, peer: C
     store = filled(tmp_path, 20)
     reader = peer("busy_dense_reader", tmp_path, DIMENSION)
     turn = 0
-    for _ in range(3):
+    while turn < 10:  # a fast reader may be through before the writer has had a turn
         reader.say("go")
         while not reader.has_spoken:
             store.add(note(turn % 3, f"{turn}"))
@@ -39,7 +39,6 @@ def test_a_busy_reader_survives_the_clean_up_of_versions(tmp_path: Path, peer: C
             store.maintain(force=True)  # keeps no version but the newest
             turn += 1
         assert reader.hear() == "{(20, 40)}"
-    assert turn > 3
 
 
 def test_a_killed_writer_leaves_whole_versions_and_no_lock(tmp_path: Path, peer: Callable) -> None:

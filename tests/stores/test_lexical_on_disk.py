@@ -204,7 +204,7 @@ def test_a_busy_reader_survives_merges_and_the_removal_of_files(tmp_path: Path, 
     store = filled(tmp_path, 60)
     reader = peer("busy_lexical_reader", tmp_path)
     turn = 0
-    for _ in range(3):
+    while turn < 20:  # a fast reader may be through before the writer has had a turn
         reader.say("go")
         while not reader.has_spoken:
             store.add([doc(turn % 3, f"{turn}")])
@@ -212,7 +212,6 @@ def test_a_busy_reader_survives_merges_and_the_removal_of_files(tmp_path: Path, 
             store.maintain(force=turn % 5 == 0)
             turn += 1
         assert reader.hear() == "{(10, 10)}"
-    assert turn > 3
 
 
 @pytest.mark.parametrize("moment", ["in a commit", "between commits"])
