@@ -86,6 +86,7 @@ class Raw:
         return self._answers.pop(number)
 
     def end(self) -> int:
+        """Hang up, and return its exit code; an error when it has not ended within ten seconds."""
         assert self.process.stdin
         with contextlib.suppress(OSError):
             self.process.stdin.close()
