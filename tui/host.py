@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.signal import Signal
 
+    from tui.models.preview import Settings
     from tui.models.shelf import Shelf
     from vaultmem import Engine
 
@@ -22,6 +23,10 @@ class Host(Protocol):
     @property
     def is_read_only(self) -> bool:
         """Nothing may be changed from here."""
+
+    @property
+    def settings(self) -> Settings:
+        """What hints are asked with, and how they are shown."""
 
     @property
     def shelf_read(self) -> Signal[Shelf]:

@@ -19,6 +19,9 @@ ROOT_NAME = "March Memories"
 FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 PROFILES_DIR = Path("~/.march/memory/profiles")
 
+DESCRIPTION_WIDTH = 160
+"""A hint shows so many characters of a description where no setting says otherwise."""
+
 
 class EngineChoice(StrEnum):
     """Which embedding engine to use; `auto` takes the bundled one where it can be installed."""
@@ -51,7 +54,7 @@ class Config:
     """A memory is hinted from this score (0 to 1) upward."""
     hint_limit: int = 3
     """At most so many hints for one query."""
-    description_width: int = 160
+    description_width: int = DESCRIPTION_WIDTH
     """A description is cut to so many characters in a hint."""
     engine: EngineChoice = EngineChoice.AUTO
     """Which embedding engine to use."""

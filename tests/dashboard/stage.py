@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tui.app import VaultmemApp
 from tui.looks.colourless import CURSORS
+from tui.models.preview import Settings
 from tui.models.shelf import Shelf
 from tui.testing.fake_engine import FakeEngine
 
@@ -30,6 +31,7 @@ class Stage(App[int]):
         self.animation_level = "none"
         self.engine = engine
         self.is_read_only = is_read_only
+        self.settings = Settings()
         self.shelf_read: Signal[Shelf] = Signal(self, "shelf_read")
         self._widgets = widgets
         self._told: list[Message] = []

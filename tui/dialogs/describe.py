@@ -13,14 +13,13 @@ from textual.widgets import Markdown, Static, TextArea
 
 from tui.asking import ask, for_each
 from tui.dialogs.planned import PlannedDialog
+from tui.host import host
 from tui.looks.formatting import MUTED, plain
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
 from tui.models.shelf import Shelf
 from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
 from vaultmem.views import NoteView
-
-HINT_WIDTH = 160
 
 
 class LineBox(TextBox):
@@ -119,8 +118,8 @@ class DescribeDialog(PlannedDialog):
     def _typed(self, event: TextArea.Changed) -> None:
         event.stop()
         self.draft_changed()
-        length = len(self._text)
-        cut = f", a hint shows the first {HINT_WIDTH}" if length > HINT_WIDTH else ""
+        length, shown = len(self._text), host(self).settings.description_width
+        cut = f", a hint shows the first {shown}" if length > shown else ""
         self.query_one("#description-note", Static).update(Content.styled(f"{length} characters{cut}", MUTED))
 
     def plan_edits(self) -> None:

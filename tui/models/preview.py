@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui.looks.formatting import counted
 from tui.models.explanation import Question
+from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.recall.hints import hint_lines, recall_block
 from vaultmem.text.terms import query_terms
 
@@ -28,7 +29,7 @@ class Settings:
     given: tuple[str, ...] = ()
     """Ids that the last user turn's preview gave; an assistant turn of the same run does not repeat them."""
     budget_chars: int = 2000
-    description_width: int = 160
+    description_width: int = DESCRIPTION_WIDTH
 
     def after(self, recall: Recall) -> Settings:
         """The settings for what comes next: a user turn's hints count as given."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
+from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.editing import edits
 from vaultmem.editing.entries import Value
 from vaultmem.errors import UsageError
@@ -162,7 +163,7 @@ def new_memory(
     return whole, text if text.endswith("\n") else f"{text}\n"
 
 
-def suggested_description(note: Note, width: int = 160) -> str:
+def suggested_description(note: Note, width: int = DESCRIPTION_WIDTH) -> str:
     """The first sentence of the body, cut at the border of a letter; empty when there is none."""
     for line in note.body.splitlines():
         text = line.strip().lstrip("#>-*+0123456789. ").strip()

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
 from vaultmem.hooks import budget
@@ -29,7 +30,7 @@ from vaultmem.hooks.usage import (
     session_name,
     turn_key,
 )
-from vaultmem.recall.hints import DESCRIPTION_WIDTH, candidate_label, hint_lines, recall_block
+from vaultmem.recall.hints import candidate_label, hint_lines, recall_block
 from vaultmem.text.moments import utc_now
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from typing_extensions import TypedDict  # what pydantic wants below Python 3.12
 
+from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.errors import VaultmemError
 from vaultmem.text.shown import harmless, harmless_block, harmless_id, shortened
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
@@ -215,7 +216,8 @@ def saved_reply(saved: Saved, similar: Sequence[OpenedMemory]) -> Reply:
     if twins:
         lines.append("These memories say nearly the same; open them, and keep one where one is enough:")
         lines += [
-            f"- {twin['id']} | {twin['name']} | {shortened(twin['description'], 160)}" for twin in twins
+            f"- {twin['id']} | {twin['name']} | {shortened(twin['description'], DESCRIPTION_WIDTH)}"
+            for twin in twins
         ]
     data = SavedData(
         id=_clean_id(memory.id),

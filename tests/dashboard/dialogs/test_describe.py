@@ -7,6 +7,7 @@ from textual import events
 from tests.dashboard.stage import Stage
 from tests.dashboard.steps import CACHE, REDIS, go_to_finding, open_dialog, ready
 from tui.dialogs.describe import DescribeDialog, LineBox
+from tui.models.preview import Settings
 from tui.testing.driving import screen_text, until
 from tui.testing.fake_engine import FakeEngine
 from tui.testing.notes import note_file
@@ -41,11 +42,12 @@ def stage_on(files: dict[str, bytes]) -> tuple[Stage, FakeEngine]:
 
 async def test_pasted_lines_become_one_and_a_long_one_says_where_a_hint_ends():
     stage, engine = stage_on({"a.md": note_file("A", id="a")})
+    stage.settings = Settings(description_width=100)
     async with stage.run_test() as pilot:
         stage.push_screen(DescribeDialog("Description", engine.notes()[0]))
         await until(pilot, lambda: stage.screen.query_one(LineBox).has_focus)
         stage.post_message(events.Paste("one\n  two\n" + "x" * 160))
-        await until(pilot, lambda: "168 characters, a hint shows the first 160" in screen_text(stage))
+        await until(pilot, lambda: "168 characters, a hint shows the first 100" in screen_text(stage))
         assert stage.screen.query_one(LineBox).text.startswith("one two x")
 
 
