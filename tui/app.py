@@ -375,7 +375,7 @@ class VaultmemApp(App[int]):
 
     def on_look_finished(self, event: LookFinished) -> None:
         """Say what came of it."""
-        from tui.looks.formatting import counted
+        from vaultmem.text.amounts import counted
 
         event.stop()
         self.say(

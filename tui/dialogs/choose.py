@@ -12,11 +12,13 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from tui.dialogs.dialog import Dialog
-from tui.looks.formatting import MUTED, count, plain
+from tui.looks.formatting import MUTED
 from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,7 @@ class ChooseDialog(Dialog[str]):
         shown = self._shown
 
         def draw(index: int) -> Cells:
-            return (plain(shown[index].label), Content.styled(count(shown[index].number), MUTED))
+            return (harmless(shown[index].label), Content.styled(count(shown[index].number), MUTED))
 
         self.query_one(Rows).fill([each.value for each in shown], draw)
 

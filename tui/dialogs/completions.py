@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from tui.looks.formatting import MUTED, count, plain
+from tui.looks.formatting import MUTED
 from tui.widgets.columns import Cells, Column
 from tui.widgets.rows import Rows
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 
 class Completions(Rows):
@@ -23,6 +25,6 @@ class Completions(Rows):
 
         def draw(index: int) -> Cells:
             name, number = tags[index]
-            return (plain(name), Content.styled(count(number), MUTED))
+            return (harmless(name), Content.styled(count(number), MUTED))
 
         self.fill([name for name, _ in tags], draw)

@@ -13,8 +13,9 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui.dialogs.dialog import Dialog
-from tui.looks.formatting import lines, plain
+from tui.looks.formatting import lines
 from tui.widgets.key_bar import KeyBar
+from vaultmem.text.shown import harmless
 
 
 class ConfirmDialog(Dialog[bool]):
@@ -34,7 +35,7 @@ class ConfirmDialog(Dialog[bool]):
         with Vertical(classes="dialog -small"):
             yield Static(self._question, classes="dialog-title", markup=False)
             with VerticalScroll(classes="dialog-list", can_focus=False):
-                yield Static(lines([Content(plain(each)) for each in self._about]))
+                yield Static(lines([Content(harmless(each)) for each in self._about]))
             yield Static(self._note, classes="dialog-note", markup=False)
             with Horizontal(classes="dialog-buttons"):
                 yield Button(self._yes, id="yes", variant="warning", compact=True)

@@ -14,11 +14,12 @@ from textual.widgets import Markdown, Static, TextArea
 from tui.asking import ask, for_each
 from tui.dialogs.planned import PlannedDialog
 from tui.host import host
-from tui.looks.formatting import MUTED, plain
+from tui.looks.formatting import MUTED
 from tui.messages import EditsPlanned, NoteRead, SuggestionRead
 from tui.models.shelf import Shelf
 from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView
 
 
@@ -55,8 +56,8 @@ class DescribeDialog(PlannedDialog):
     def compose(self) -> ComposeResult:
         """Name, box, suggestion, the change, the body to look into."""
         with Vertical(classes="dialog"):
-            yield Static(f"Describe “{plain(self._note.name)}”", classes="dialog-title", markup=False)
-            yield Static(plain(self._note.path), classes="dialog-note", markup=False)
+            yield Static(f"Describe “{harmless(self._note.name)}”", classes="dialog-title", markup=False)
+            yield Static(harmless(self._note.path), classes="dialog-note", markup=False)
             yield LineBox(
                 self._note.description, id="description", soft_wrap=True, compact=True, tab_behavior="focus"
             )
@@ -110,7 +111,9 @@ class DescribeDialog(PlannedDialog):
         event.stop()
         self._suggestion = event.text
         shown = (
-            Content.assemble(("ctrl+g takes: ", MUTED), (plain(event.text), "italic")) if event.text else ""
+            Content.assemble(("ctrl+g takes: ", MUTED), (harmless(event.text), "italic"))
+            if event.text
+            else ""
         )
         self.query_one("#suggestion", Static).update(shown)
 

@@ -17,10 +17,11 @@ from textual.timer import Timer
 from tui.asking import ask, for_each
 from tui.dialogs.dialog import Dialog
 from tui.host import host
-from tui.looks.formatting import MUTED, diff_lines, lines, plain
+from tui.looks.formatting import MUTED, diff_lines, lines
 from tui.messages import Changed, EditsPlanned, EditsWritten
 from tui.models.edit_plan import EditPlan
 from tui.models.history import Deed
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from tui.models.shelf import Shelf
@@ -153,4 +154,4 @@ class PlannedDialog(Dialog[None]):
 
 
 def _told_outside(edit: Edited) -> str:
-    return f"▲ {plain(edit.path)} changed outside meanwhile. This is your change to its text as it is now:"
+    return f"▲ {harmless(edit.path)} changed outside meanwhile. This is your change to its text as it is now:"

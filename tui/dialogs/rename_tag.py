@@ -15,13 +15,15 @@ from textual.widgets import Input, Static
 from tui.asking import ask
 from tui.dialogs.completions import Completions
 from tui.dialogs.planned import PlannedDialog
-from tui.looks.formatting import MUTED, count, lines, plain
+from tui.looks.formatting import MUTED, lines
 from tui.messages import CallFailed, EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import completions
 from tui.widgets.boxes import LineInput
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 
 class RenameTagDialog(PlannedDialog):
@@ -85,11 +87,11 @@ class RenameTagDialog(PlannedDialog):
             told = Content.styled("both names are needed; tags below it (old/…) follow", MUTED)
         elif known:
             told = Content.assemble(
-                (f"▲ merges #{plain(old)} into #{plain(new)}", "$text-warning"),
+                (f"▲ merges #{harmless(old)} into #{harmless(new)}", "$text-warning"),
                 (f", used {count(known)} times", MUTED),
             )
         else:
-            told = Content.assemble(("→ ", MUTED), (f"#{plain(old)} becomes #{plain(new)}", "bold"))
+            told = Content.assemble(("→ ", MUTED), (f"#{harmless(old)} becomes #{harmless(new)}", "bold"))
         self.query_one("#rename-note", Static).update(told)
 
     @on(Rows.Chosen, "#completions")
@@ -122,13 +124,13 @@ class RenameTagDialog(PlannedDialog):
         event.stop()
         self.wants_to_save = False
         self.query_one("#plan", Static).update(
-            Content.styled(f"✖ {plain(event.message)} {plain(event.advice)}", "$text-error")
+            Content.styled(f"✖ {harmless(event.message)} {harmless(event.advice)}", "$text-error")
         )
 
     def show_plan(self) -> None:
         """Show the files."""
         head = Content.styled(self._plan.summary(), "bold")
-        files = [Content("  " + plain(edit.path)) for edit in self._plan.changes]
+        files = [Content("  " + harmless(edit.path)) for edit in self._plan.changes]
         self.query_one("#plan", Static).update(lines([head, *files, "", self.shown_plan()]))
 
     @on(Input.Submitted)

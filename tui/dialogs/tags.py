@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from tui.asking import ask, for_each
 from tui.dialogs.completions import Completions
 from tui.dialogs.planned import PlannedDialog
-from tui.looks.formatting import MUTED, count, counted, plain
+from tui.looks.formatting import MUTED
 from tui.messages import EditsPlanned
 from tui.models.shelf import Shelf
 from tui.models.tag_draft import TagDraft, completions
@@ -23,6 +23,8 @@ from tui.widgets.boxes import LineInput
 from tui.widgets.chips import Chips
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
+from vaultmem.text.amounts import count, counted
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView
 
 
@@ -71,7 +73,7 @@ class TagDialog(PlannedDialog):
 
     def _titled(self) -> str:
         if len(self._notes) == 1:
-            return f"Tags of “{plain(self._notes[0].name)}”"
+            return f"Tags of “{harmless(self._notes[0].name)}”"
         return f"Tags of {counted(len(self._notes), 'note')}"
 
     def on_mount(self) -> None:
@@ -200,4 +202,4 @@ def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
         )
     known = vault_tags.get(tag)
     use = f"used {count(known)} times" if known else "a new tag"
-    return Content.assemble(("→ ", MUTED), ("#" + plain(tag), "bold $text-secondary"), (f"  {use}", MUTED))
+    return Content.assemble(("→ ", MUTED), ("#" + harmless(tag), "bold $text-secondary"), (f"  {use}", MUTED))

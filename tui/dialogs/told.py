@@ -12,8 +12,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.dialogs.dialog import Dialog
-from tui.looks.formatting import MUTED, lines, plain
+from tui.looks.formatting import MUTED, lines
 from tui.widgets.key_bar import KeyBar
+from vaultmem.text.shown import harmless
 from vaultmem.views import DoctorReport
 
 
@@ -43,8 +44,8 @@ def checks_dialog(report: DoctorReport) -> ToldDialog:
     told = [
         Content.assemble(
             ("✔ ", "$text-success") if check.ok else ("✖ ", "$text-error"),
-            (plain(check.name), "bold"),
-            (f"  {plain(check.detail)}", MUTED),
+            (harmless(check.name), "bold"),
+            (f"  {harmless(check.detail)}", MUTED),
         )
         for check in report.checks
     ]

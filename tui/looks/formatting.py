@@ -1,6 +1,6 @@
 """Values → short texts and bars for the screen. Pure: no widgets, no clock, no files.
 
-Everything that came out of a note is shown through `plain` or `Content(text)`: it is never read as markup.
+Everything that came out of a note is shown through `harmless` or `Content(text)`: it is never read as markup.
 """
 
 from __future__ import annotations
@@ -17,33 +17,6 @@ MARK = "│"
 TRACK = "$foreground 15%"
 MUTED = "$foreground 60%"
 """For what is said beside the thing itself."""
-
-
-def plain(text: str) -> str:
-    """Text of a note on one line, without control, direction and invisible characters."""
-    return harmless(text)
-
-
-def count(number: int) -> str:
-    """A whole number with its thousands apart: `12,400`."""
-    return f"{number:,}"
-
-
-def counted(number: int, noun: str, plural: str = "") -> str:
-    """A number and its noun: `1 note`, `2 notes`, `3 copies`."""
-    return f"{count(number)} {noun if number == 1 else plural or noun + 's'}"
-
-
-def size(size_bytes: int) -> str:
-    """Bytes for people: `812 B`, `4.1 kB`, `23 MB`."""
-    if size_bytes < 1000:
-        return f"{size_bytes} B"
-    amount = float(size_bytes)
-    for unit in ("kB", "MB", "GB", "TB"):
-        amount /= 1000
-        if amount < 999.5 or unit == "TB":
-            return f"{amount:.1f} {unit}" if amount < 9.95 else f"{amount:,.0f} {unit}"
-    raise AssertionError("unreachable: the last unit takes everything")
 
 
 def ago(age_s: float | None) -> str:
@@ -72,7 +45,7 @@ def _span(seconds: float) -> str:
 
 def day(stamp: str | None) -> str:
     """The date of a note's time as it is written, at most ten characters; a dash when there is none."""
-    return plain(stamp or "")[:10] or "—"
+    return harmless(stamp or "")[:10] or "—"
 
 
 def clock_time(at: datetime) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from tui.looks.formatting import MUTED, counted, left
+from tui.looks.formatting import MUTED, left
 from tui.looks.signs import Sign
 from vaultmem.events import (
     CachesChanged,
@@ -20,6 +20,7 @@ from vaultmem.events import (
     SyncReport,
     WatcherChanged,
 )
+from vaultmem.text.amounts import counted
 
 KINDS: Mapping[str, Sign] = {
     "synced": Sign("●", "synced", "$text-success"),

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui.looks.formatting import counted, plain
 from vaultmem.notes.parse import digest_of
+from vaultmem.text.amounts import counted
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from vaultmem.views import Edited
@@ -78,7 +79,7 @@ class EditPlan:
         """What cannot be edited so, and what could not be written, with the reasons; empty when all is well."""
         reasons = {**self.failures, **self.refusals}
         return "\n".join(
-            "✖ " + plain(reason if reason.startswith(path) else f"{path}: {reason}")
+            "✖ " + harmless(reason if reason.startswith(path) else f"{path}: {reason}")
             for path, reason in reasons.items()
         )
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui.looks.formatting import MUTED, bar, highlighted, lines, plain, score_bar
+from tui.looks.formatting import MUTED, bar, highlighted, lines, score_bar
 from tui.looks.signs import VERDICTS, sign
 from vaultmem.recall.scoring import AT_THRESHOLD, DENSE_WEIGHT, LEXICAL_WEIGHT
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Candidate
@@ -52,8 +53,8 @@ def _headline(candidate: Candidate, question: Question, width: int) -> Content:
     drawn = score_bar(candidate.score, question.min_score, max(10, min(48, width - 22)), verdict.style)
     return lines(
         [
-            Content.styled(plain(candidate.name) or plain(candidate.id), STRONG),
-            Content.styled(plain(candidate.id), MUTED),
+            Content.styled(harmless(candidate.name) or harmless(candidate.id), STRONG),
+            Content.styled(harmless(candidate.id), MUTED),
             Content.assemble(
                 drawn,
                 "  ",
@@ -107,7 +108,7 @@ def _formula(candidate: Candidate) -> Content:
         numbers, names = f"({numbers}) ÷ {total_weight:.1f}", f"({names}) ÷ {total_weight:.1f}"
     extra = "".join(f" {'+' if value >= 0 else '−'} {abs(value):.3f}" for value in signals.bonus.values())
     extra_names = "".join(
-        f" {'+' if value >= 0 else '−'} {plain(name)}" for name, value in signals.bonus.items()
+        f" {'+' if value >= 0 else '−'} {harmless(name)}" for name, value in signals.bonus.items()
     )
     return lines(
         [
@@ -141,7 +142,7 @@ def _missing(signals: Signals) -> Iterator[Content]:
 
 def _bonuses(signals: Signals) -> Iterator[Content]:
     for name, value in signals.bonus.items():
-        yield Content.assemble("  bonus ", (plain(name).replace("_", " "), STRONG), f" {value:+.3f}")
+        yield Content.assemble("  bonus ", (harmless(name).replace("_", " "), STRONG), f" {value:+.3f}")
 
 
 # --- what would have to change
@@ -194,7 +195,7 @@ def _ways_to_threshold(signals: Signals, score: float, question: Question) -> li
         ways.append(_way("Words", words, (needed - DENSE_WEIGHT * dense) / LEXICAL_WEIGHT))
     unmatched = [term for term in question.terms if term not in signals.terms]
     if unmatched:
-        shown = ", ".join(plain(term) for term in unmatched[:8])
+        shown = ", ".join(harmless(term) for term in unmatched[:8])
         ways.append(f"These words of the prompt are not in it: {shown}. Its description could name them.")
     return ways
 
@@ -243,14 +244,14 @@ def _lexical(candidate: Candidate, question: Question) -> Content:
     missing = [term for term in question.terms if term not in signals.terms]
     rows.append(_terms("not in it", missing, "✗", MUTED))
     if candidate.description:
-        rows.append(Content("  ") + highlighted(plain(candidate.description), signals.terms))
+        rows.append(Content("  ") + highlighted(harmless(candidate.description), signals.terms))
     return lines([row for row in rows if row])
 
 
 def _terms(label: str, terms: Sequence[str], mark: str, style: str) -> Content:
     if not terms:
         return Content("")
-    shown = "  ".join(f"{mark} {plain(term)}" for term in terms[:24])
+    shown = "  ".join(f"{mark} {harmless(term)}" for term in terms[:24])
     more = f"  and {len(terms) - 24} more" if len(terms) > 24 else ""
     return Content.assemble((f"  {label}: ", MUTED), (shown + more, style))
 
@@ -265,8 +266,8 @@ def _chunks(signals: Signals) -> Content:
 
 def _chunk(chunk: ChunkSignal, signals: Signals) -> Content:
     place = f"lines {chunk.line_start}–{chunk.line_end}"
-    heading = [Content.styled(f"  {plain(chunk.heading)}", MUTED)] if chunk.heading else []
-    text = plain(chunk.text)
+    heading = [Content.styled(f"  {harmless(chunk.heading)}", MUTED)] if chunk.heading else []
+    text = harmless(chunk.text)
     cut = text[:CHUNK_CHARS] + ("…" if len(text) > CHUNK_CHARS else "")
     return lines(
         [

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from tui.looks.formatting import counted
 from tui.models.explanation import Question
 from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.recall.hints import hint_lines, recall_block
+from vaultmem.text.amounts import counted
 from vaultmem.text.terms import query_terms
 
 if TYPE_CHECKING:

@@ -12,13 +12,14 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from tui.looks.formatting import MUTED, clock_time, lines, moment, plain
+from tui.looks.formatting import MUTED, clock_time, lines, moment
 from tui.models.activity import KINDS, ActivityLine, activity_line
 from tui.panes.pane import BACK, Pane
 from tui.widgets.columns import Cells, Column
 from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Rows
 from vaultmem.events import Event, SyncFinished
+from vaultmem.text.shown import harmless
 
 MOST_EVENTS = 2_000
 MOST_SYNCS = 20
@@ -87,7 +88,7 @@ class ActivityPane(Pane):
             return (
                 clock_time(each.at),
                 Content.styled(f"{kind.glyph} {kind.word}", kind.style),
-                plain(each.text),
+                harmless(each.text),
             )
 
         kind = KINDS[self._kind].word if self._kind else "all kinds"
@@ -133,5 +134,5 @@ class ActivityPane(Pane):
 
 
 def _detail(chosen: ActivityLine) -> Content:
-    head = Content.assemble((moment(chosen.at), MUTED), "  ", (plain(chosen.text), "bold"))
-    return lines([head, *(Content.styled("  " + plain(line), MUTED) for line in chosen.details)])
+    head = Content.assemble((moment(chosen.at), MUTED), "  ", (harmless(chosen.text), "bold"))
+    return lines([head, *(Content.styled("  " + harmless(line), MUTED) for line in chosen.details)])

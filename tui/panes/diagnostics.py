@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from tui.dialogs.choose import Choice, ChooseDialog
-from tui.looks.formatting import MUTED, count, plain
+from tui.looks.formatting import MUTED
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import StatusAsked
 from tui.models.findings import Finding, Findings, Group, fixes_for
@@ -24,6 +24,8 @@ from tui.widgets.filter_bar import FilterBar
 from tui.widgets.rows import Rows
 from vaultmem.notes.diagnostics import Diagnostic
 from vaultmem.notes.metadata import Status
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView
 
 
@@ -84,7 +86,7 @@ class DiagnosticsPane(NotePane):
         drawn = self._drawn
         bar, table = self.query_one("#findings-filter", FilterBar), self.query_one("#findings", Rows)
         severity = sign(SEVERITIES, findings.severity).word + "s" if findings.severity else "all"
-        folder = f" · {plain(findings.folder)}/" if findings.folder else ""
+        folder = f" · {harmless(findings.folder)}/" if findings.folder else ""
         bar.note = f"{severity}{folder} · {count(findings.shown)} of {count(len(findings.found))}"
         table.empty = "nothing matches; esc shows all" if findings.found else "✔ every note is well"
         table.fill([each.key for each in drawn], lambda index: self._cells(drawn[index]))
@@ -101,9 +103,9 @@ class DiagnosticsPane(NotePane):
                 (f"  {count(each.count)}", MUTED),
             )
         note = self.shelf.by_path.get(each.path)
-        name = plain(note.name) if note else ""
+        name = harmless(note.name) if note else ""
         file = each.path.rpartition("/")[2]
-        return (f"  {name or plain(file)}", Content.styled(plain(each.path), MUTED))
+        return (f"  {name or harmless(file)}", Content.styled(harmless(each.path), MUTED))
 
     def chosen(self) -> Sequence[NoteView]:
         """The notes of the marked findings (of a marked group: all), else of the one under the cursor."""

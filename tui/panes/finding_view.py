@@ -10,12 +10,14 @@ from textual.widgets import Static
 
 from tui.asking import ask, error_text
 from tui.host import host
-from tui.looks.formatting import MUTED, count, lines, plain
+from tui.looks.formatting import MUTED, lines
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import NoteNotRead, NoteRead
 from tui.models.findings import Finding, Fix, Group, fixes_for
 from tui.panes.pane import READ_DELAY_S
 from tui.widgets.source import Source
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 
 class FindingView(Vertical):
@@ -40,7 +42,7 @@ class FindingView(Vertical):
             self._timer.stop()
         facts = fix = keys = Content("")
         if isinstance(found, Finding):
-            facts, fix = _finding_facts(found), Content.assemble(("→ ", "$text-success"), plain(found.fix))
+            facts, fix = _finding_facts(found), Content.assemble(("→ ", "$text-success"), harmless(found.fix))
             keys = keys if host(self).is_read_only else _fix_keys(found)
             self._timer = self.set_timer(READ_DELAY_S, self._read_source)
         else:
@@ -68,7 +70,9 @@ class FindingView(Vertical):
         event.stop()
         finding = self._finding
         if finding is not None and finding.path == event.note.path:
-            self.query_one(Source).show(event.note.text, finding.line, finding.column, plain(finding.message))
+            self.query_one(Source).show(
+                event.note.text, finding.line, finding.column, harmless(finding.message)
+            )
 
     def on_note_not_read(self, event: NoteNotRead) -> None:
         """Say why its text cannot be shown."""
@@ -85,14 +89,14 @@ def _group_facts(group: Group) -> Content:
 
 def _finding_facts(finding: Finding) -> Content:
     mark = sign(SEVERITIES, finding.severity)
-    place = plain(finding.path) + (f":{finding.line}" if finding.line else "")
+    place = harmless(finding.path) + (f":{finding.line}" if finding.line else "")
     place += f":{finding.column}" if finding.line and finding.column else ""
     shown = [
         Content.assemble(
             (mark.glyph, mark.style), " ", (title(finding.code), "bold"), (f"  {mark.word}", mark.style)
         ),
         Content.styled(place, MUTED),
-        Content(plain(finding.message)),
+        Content(harmless(finding.message)),
     ]
     return lines(shown)
 

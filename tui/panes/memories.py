@@ -14,7 +14,7 @@ from textual.timer import Timer
 from textual.widgets import Input, Tree
 
 from tui.asking import ask, error_text
-from tui.looks.formatting import MUTED, count, day, plain
+from tui.looks.formatting import MUTED, day
 from tui.looks.signs import STATUSES, sign
 from tui.messages import NoteNotRead, NoteRead
 from tui.models.shelf import SORTS, Mark, Place, changed, matching, sorted_notes, told_apart
@@ -24,6 +24,8 @@ from tui.widgets.filter_bar import FilterBar
 from tui.widgets.note_view import NotePreview
 from tui.widgets.places import PlaceTree
 from tui.widgets.rows import Rows
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView, OpenedMemory
 
 COLUMNS = (
@@ -89,7 +91,7 @@ class MemoriesPane(NotePane):
         )
         self._shown = matching(here, self.shelf.haystacks, bar.words)
         shown = self._shown
-        where = f"{plain(self._place.value)} · " if self._place.value else ""
+        where = f"{harmless(self._place.value)} · " if self._place.value else ""
         bar.note = f"{where}{count(len(shown))} of {count(len(self._ordered))}"
         table = self.query_one("#memories", Rows)
         table.empty = "no note matches; esc shows all" if self._ordered else "no notes yet"
@@ -253,15 +255,15 @@ class MemoriesPane(NotePane):
 
 def _cells(note: NoteView, mark: Mark | None) -> Cells:
     status = sign(STATUSES, note.status)
-    name = plain(note.name) or "—"
+    name = harmless(note.name) or "—"
     marks = f"{status.glyph} " if note.status != "active" else "≠ " if note.in_conflict else ""
     marks += "◌ " if note.is_pending else ""
     shown_name = Content.assemble((marks, "$text-warning"), name if note.admitted else (name, MUTED))
     stamp = changed(note)
     return (
         apart(shown_name, mark),
-        Content.styled(" ".join(plain(tag) for tag in note.tags), "$text-secondary"),
+        Content.styled(" ".join(harmless(tag) for tag in note.tags), "$text-secondary"),
         Content.styled(str(status), status.style),
         Content.styled(day(stamp.text if stamp else None), MUTED),
-        Content.styled(plain(note.path), MUTED),
+        Content.styled(harmless(note.path), MUTED),
     )

@@ -12,7 +12,7 @@ from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.looks.formatting import MUTED, bar, clock_time, count, counted, lines, plain, size
+from tui.looks.formatting import MUTED, bar, clock_time, lines
 from tui.looks.signs import SEVERITIES, sign, title
 from tui.messages import DiagnosticsAsked, TagAsked
 from tui.models.activity import sync_counts
@@ -25,6 +25,8 @@ from tui.widgets.tile import Tile
 from tui.widgets.week_plot import WeekPlot
 from vaultmem.events import SyncFinished
 from vaultmem.notes.diagnostics import Diagnostic
+from vaultmem.text.amounts import count, counted, size
+from vaultmem.text.shown import harmless
 from vaultmem.views import EngineStatus
 
 WEEKS = 26
@@ -130,7 +132,7 @@ class OverviewPane(Pane):
 
         def draw(index: int) -> Cells:
             tag, number = ordered[index]
-            return (plain(tag), lambda width: bar(number / most, width, "$secondary"), count(number))
+            return (harmless(tag), lambda width: bar(number / most, width, "$secondary"), count(number))
 
         self.query_one("#top-tags", Rows).fill([tag for tag, _ in ordered], draw)
 
@@ -165,12 +167,12 @@ class OverviewPane(Pane):
 
 def _notice(status: EngineStatus) -> Content:
     if status.message:
-        return Content.assemble(("▲ ", "$text-warning"), plain(status.message))
+        return Content.assemble(("▲ ", "$text-warning"), harmless(status.message))
     if not status.notes and status.state != "never_synced":
         return lines(
             [
                 Content.styled("No notes yet", "bold"),
-                Content(f"Markdown files under {plain(status.root)} become memories"),
+                Content(f"Markdown files under {harmless(status.root)} become memories"),
                 Content("once they have an id and a description. `vaultmem save` writes the first one."),
             ]
         )
@@ -179,17 +181,17 @@ def _notice(status: EngineStatus) -> Content:
 
 def _engine(status: EngineStatus) -> Content:
     dense = status.dense
-    model = f"{plain(dense.model)} ({plain(dense.engine)})" if dense.model else plain(dense.engine)
+    model = f"{harmless(dense.model)} ({harmless(dense.engine)})" if dense.model else harmless(dense.engine)
     rows = [
         _fact("model", model),
         _fact("dense", f"{counted(dense.chunks, 'chunk')}, {size(dense.bytes)}"),
         _fact("lexical", f"{counted(status.lexical.documents, 'document')}, {size(status.lexical.bytes)}"),
         _fact("watcher", str(status.watcher)),
-        _fact("folder", plain(status.root)),
-        _fact("caches", plain(status.state_dir)),
+        _fact("folder", harmless(status.root)),
+        _fact("caches", harmless(status.state_dir)),
     ]
     if dense.note:
-        rows.insert(1, Content.assemble("         ", (plain(dense.note), "$text-warning")))
+        rows.insert(1, Content.assemble("         ", (harmless(dense.note), "$text-warning")))
     return lines(rows)
 
 

@@ -14,7 +14,7 @@ from textual.widgets import Static, TextArea
 
 from tui.asking import ask, error_text
 from tui.dialogs.hint_lines import HintLinesDialog
-from tui.looks.formatting import MUTED, lines, plain, score_bar
+from tui.looks.formatting import MUTED, lines, score_bar
 from tui.looks.signs import VERDICTS, sign
 from tui.messages import Recalled, RecallFailed
 from tui.models.explanation import explain
@@ -25,6 +25,7 @@ from tui.panes.recall_dials import RecallDials
 from tui.widgets.boxes import TextBox
 from tui.widgets.columns import Cells, Column, apart
 from tui.widgets.rows import Rows
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView
 
 SCORE_CELLS = 12
@@ -167,7 +168,7 @@ class RecallPane(NotePane):
     def _show_status(self, text: str, style: str = "") -> None:
         hint = "nothing here is recorded: this is a preview"
         self.query_one("#recall-status", Static).update(
-            Content.styled(plain(text) if text else hint, style or MUTED)
+            Content.styled(harmless(text) if text else hint, style or MUTED)
         )
 
     def _fill(self) -> None:
@@ -277,8 +278,8 @@ def _cells(preview: Preview, at: int, mark: Mark | None) -> Cells:
         score_bar(candidate.score, preview.settings.min_score, SCORE_CELLS, verdict.style),
         f"{candidate.score:.2f}",
         Content.styled(str(verdict), verdict.style),
-        apart(Content.styled(plain(candidate.name) or "—", "bold" if is_in else ""), mark),
-        Content.styled(plain(candidate.id), MUTED),
+        apart(Content.styled(harmless(candidate.name) or "—", "bold" if is_in else ""), mark),
+        Content.styled(harmless(candidate.id), MUTED),
     )
 
 

@@ -18,7 +18,6 @@ from tui.dialogs.describe import DescribeDialog
 from tui.dialogs.rename_tag import RenameTagDialog
 from tui.dialogs.tags import TagDialog
 from tui.dialogs.told import ToldDialog
-from tui.looks.formatting import counted, plain
 from tui.messages import (
     Changed,
     DescriptionAsked,
@@ -32,6 +31,8 @@ from tui.messages import (
 )
 from tui.models.history import Deed, History
 from vaultmem.notes.metadata import Status
+from vaultmem.text.amounts import counted
+from vaultmem.text.shown import harmless
 from vaultmem.views import Edited, NoteView
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def tell_refusals(app: App[int], refusals: Mapping[str, str], *, is_idle: bool) 
     """Say which notes were not changed, and why; or that there was nothing to change."""
     if refusals:
         paragraphs = [
-            Content.assemble((plain(path), "bold"), "\n  ", plain(reason), "\n")
+            Content.assemble((harmless(path), "bold"), "\n  ", harmless(reason), "\n")
             for path, reason in refusals.items()
         ]
         app.push_screen(ToldDialog(f"{counted(len(refusals), 'note')} not changed", paragraphs))
@@ -98,7 +99,7 @@ def _ask_about_trash(app: App[int], paths: Sequence[str], reason: str) -> None:
             _call(app, "moving to the trash", partial(move_to_trash, paths=paths))
 
     note = "They go to the vault's .trash folder; u brings them back."
-    note += f"\n{plain(reason)}" if reason else ""
+    note += f"\n{harmless(reason)}" if reason else ""
     question = f"Move {counted(len(paths), 'note')} to the trash?"
     app.push_screen(ConfirmDialog(question, paths, note, "Move to trash"), answered)
 
@@ -158,5 +159,5 @@ def do_again(engine: Engine, deed: Deed) -> Redone:
 
 def _named(notes: Sequence[NoteView]) -> str:
     if len(notes) == 1:
-        return f"“{plain(notes[0].name)}”"
+        return f"“{harmless(notes[0].name)}”"
     return counted(len(notes), "note")

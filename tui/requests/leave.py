@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from textual.app import SuspendNotSupported
 
-from tui.looks.formatting import plain
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -76,7 +76,7 @@ def copy(app: App[int], text: str, what: str) -> None:
     """Put a text on the clipboard of the terminal."""
     if text:
         app.copy_to_clipboard(text)
-        shown = plain(text)
+        shown = harmless(text)
         cut = shown[:MOST_COPIED_CHARS] + ("…" if len(shown) > MOST_COPIED_CHARS else "")
         app.notify(f"Copied the {what}: {cut}", markup=False)
 

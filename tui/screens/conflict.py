@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from tui.asking import ask, for_each
 from tui.host import host
-from tui.looks.formatting import MUTED, lines, moment, plain, size
+from tui.looks.formatting import MUTED, lines, moment
 from tui.looks.signs import STATUSES, sign
 from tui.messages import (
     CallFailed,
@@ -34,6 +34,8 @@ from tui.widgets.columns import Cells, Column
 from tui.widgets.key_bar import KeyBar
 from tui.widgets.rows import Rows
 from vaultmem.notes.metadata import Status
+from vaultmem.text.amounts import size
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteCopy, OpenedMemory
 
 SYNC_COPY = "▲ looks like a sync tool's copy"
@@ -66,8 +68,8 @@ class CopyCard(Static):
             lines(
                 [
                     Content.styled(role, "bold $text-accent"),
-                    Content.styled(plain(copy.path.rpartition("/")[2]), "bold"),
-                    Content.styled(plain(copy.path.rpartition("/")[0]) + "/", MUTED),
+                    Content.styled(harmless(copy.path.rpartition("/")[2]), "bold"),
+                    Content.styled(harmless(copy.path.rpartition("/")[0]) + "/", MUTED),
                     Content(f"changed {moment(copy.mtime)}, {size(copy.size)}"),
                     Content.styled(str(status), status.style) if status else Content(""),
                     Content.styled(
@@ -128,7 +130,7 @@ class ConflictScreen(Screen[None]):
         shown = Content.assemble(
             ("≠ ", "$text-error"),
             "Several notes share the id ",
-            (plain(self._shared_id), "bold"),
+            (harmless(self._shared_id), "bold"),
             (f"  {note}", MUTED),
         )
         self.query_one("#conflict-title", Static).update(shown)
@@ -204,7 +206,7 @@ class ConflictScreen(Screen[None]):
     def _column(self, path: str) -> Column:
         """The copies stand in the same order above and below, whichever of them is chosen."""
         role = CHOSEN if path == self._chosen else COMPARED
-        return Column(f"{role}: {plain(path.rpartition('/')[2])}", 10, share=1)
+        return Column(f"{role}: {harmless(path.rpartition('/')[2])}", 10, share=1)
 
     @on(CopyCard.Picked)
     def _picked(self, event: CopyCard.Picked) -> None:
@@ -283,4 +285,4 @@ def _cells(line: ComparedLine) -> Cells:
 def plain_line(text: str) -> str:
     """A line of a file: its indent stays, the rest is shown harmlessly."""
     expanded = text.expandtabs(4)
-    return expanded[: len(expanded) - len(expanded.lstrip())] + plain(expanded)
+    return expanded[: len(expanded) - len(expanded.lstrip())] + harmless(expanded)

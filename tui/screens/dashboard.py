@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widgets import ContentSwitcher, Tab, Tabs
 
 from tui.asking import error_text
-from tui.looks.formatting import MUTED, count
+from tui.looks.formatting import MUTED
 from tui.messages import (
     ActivityRead,
     CallFailed,
@@ -45,6 +45,7 @@ from vaultmem.events import (
     SyncFinished,
 )
 from vaultmem.notes.diagnostics import Diagnostic
+from vaultmem.text.amounts import count
 from vaultmem.views import EngineStatus, Freshness
 
 if TYPE_CHECKING:

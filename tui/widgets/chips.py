@@ -16,8 +16,9 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.looks.formatting import MUTED, lines, plain
+from tui.looks.formatting import MUTED, lines
 from tui.models.tag_draft import Chip
+from vaultmem.text.shown import harmless
 
 
 class Chips(Widget, can_focus=True):
@@ -117,4 +118,4 @@ def _drawn(chip: Chip, has_cursor: bool) -> Content:
         mark, style = "✓", "$text-secondary on $secondary 15%"
     if has_cursor:
         style += " reverse"
-    return Content.styled(f" {mark} {plain(chip.tag)}{share} ", style)
+    return Content.styled(f" {mark} {harmless(chip.tag)}{share} ", style)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from textual.content import Content
 
-from tui.looks.formatting import plain, with_tail
+from tui.looks.formatting import with_tail
 from tui.models.shelf import Mark
+from vaultmem.text.shown import harmless
 
 GUTTER = 3
 """Cells at the left: the cursor's bar, the mark, a space."""
@@ -77,7 +78,7 @@ def apart(name: Content, mark: Mark | None) -> Cell:
     """A name; where others have the same, with what tells it from them."""
     if mark is None:
         return name
-    tail, short = plain(mark.text), plain(mark.short)
+    tail, short = harmless(mark.text), harmless(mark.short)
     return lambda width: with_tail(name, tail, short, width)
 
 

@@ -7,9 +7,11 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Markdown, Static
 
-from tui.looks.formatting import MUTED, day, lines, plain, size
+from tui.looks.formatting import MUTED, day, lines
 from tui.looks.signs import STATUSES, sign
 from tui.models.shelf import changed, made
+from vaultmem.text.amounts import size
+from vaultmem.text.shown import harmless
 from vaultmem.views import NoteView, OpenedMemory
 
 BODY_CHARS = 6_000
@@ -45,8 +47,8 @@ class NotePreview(VerticalScroll, can_focus=True):
         self._shown = (path, "")
         told = lines(
             [
-                Content.styled(plain(path), MUTED),
-                Content.assemble(("✖ ", "$text-error"), plain(message)),
+                Content.styled(harmless(path), MUTED),
+                Content.assemble(("✖ ", "$text-error"), harmless(message)),
             ]
         )
         self.query_one("#preview-facts", Static).update(told)
@@ -62,15 +64,15 @@ class NotePreview(VerticalScroll, can_focus=True):
 def _facts(note: OpenedMemory, view: NoteView | None) -> Content:
     status = sign(STATUSES, note.status)
     dates = f"{_dates(view)}, {size(view.size)}" if view else ""
-    tags = "  ".join(f"#{plain(tag)}" for tag in note.tags)
-    description = plain(note.description)
+    tags = "  ".join(f"#{harmless(tag)}" for tag in note.tags)
+    description = harmless(note.description)
     return lines(
         [
-            Content.styled(plain(note.name) or "—", "bold $primary"),
+            Content.styled(harmless(note.name) or "—", "bold $primary"),
             Content(description) if description else Content.styled("▲ no description", "$text-warning"),
             Content.styled(tags or "no tags", "$text-secondary" if tags else MUTED),
-            Content.assemble((str(status), status.style), (f"   {plain(note.id or 'no id')}", MUTED)),
-            Content.styled(plain(note.path), MUTED),
+            Content.assemble((str(status), status.style), (f"   {harmless(note.id or 'no id')}", MUTED)),
+            Content.styled(harmless(note.path), MUTED),
             Content.styled(dates, MUTED),
         ]
     )

@@ -8,8 +8,9 @@ from rich.text import Text
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
-from tui.looks.formatting import count, plain
 from tui.models.shelf import Place
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 MOST_TAGS = 1_000
 
@@ -70,4 +71,4 @@ class PlaceTree(Tree[Place]):
 
 
 def _label(name: str, number: int) -> Text:
-    return Text.assemble(plain(name), (f" {count(number)}", "dim"), no_wrap=True)
+    return Text.assemble(harmless(name), (f" {count(number)}", "dim"), no_wrap=True)

@@ -6,7 +6,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Digits, Static
 
-from tui.looks.formatting import count
+from vaultmem.text.amounts import count
 
 
 class Tile(Vertical):

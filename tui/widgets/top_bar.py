@@ -8,8 +8,10 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 
-from tui.looks.formatting import MUTED, ago, count, left, plain, progress
+from tui.looks.formatting import MUTED, ago, left, progress
 from tui.looks.signs import STATES, sign
+from vaultmem.text.amounts import count
+from vaultmem.text.shown import harmless
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class TopBar(Widget):
     def render(self) -> Content:
         """The line."""
         width = self.size.width
-        name = Content.assemble((" ◆ vaultmem ", "bold $primary"), (plain(self.facts.vault), "bold"))
+        name = Content.assemble((" ◆ vaultmem ", "bold $primary"), (harmless(self.facts.vault), "bold"))
         parts = [part for part in (*self._state(), self._freshness(), self._role()) if part]
         while parts and name.cell_length + _joined(parts).cell_length + 3 > width and len(parts) > 1:
             parts.pop()

@@ -8,7 +8,8 @@ from datetime import date
 from textual.content import Content
 from textual.widget import Widget
 
-from tui.looks.formatting import MUTED, count, lines
+from tui.looks.formatting import MUTED, lines
+from vaultmem.text.amounts import count
 
 STEPS = " ▁▂▃▄▅▆▇█"
 AXIS = "$foreground 30%"

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from vaultmem.recall.hints import hint_line
+from vaultmem.text.amounts import counted, size
 from vaultmem.text.moments import utc_text
 from vaultmem.text.shown import harmless, harmless_id
 
@@ -16,14 +17,9 @@ if TYPE_CHECKING:
     from vaultmem.views import Check, DoctorReport, EngineStatus, NoteView, SearchMatch
 
 
-def count(number: int, noun: str) -> str:
-    """`1 note`, `2 notes`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def waiting(notes: int) -> str:
     """`1 note waits for vectors`, `2 notes wait for vectors`."""
-    return f"{count(notes, 'note')} {'waits' if notes == 1 else 'wait'} for vectors"
+    return f"{counted(notes, 'note')} {'waits' if notes == 1 else 'wait'} for vectors"
 
 
 def sync_text(report: SyncReport) -> str:
@@ -39,12 +35,12 @@ def sync_text(report: SyncReport) -> str:
         if number
     ]
     done = ", ".join(changes) or "nothing changed"
-    lines = [f"{count(report.scanned, 'note')}: {done}" if report.scanned else done]
+    lines = [f"{counted(report.scanned, 'note')}: {done}" if report.scanned else done]
     if report.unreadable:
         lines[0] += f"; {report.unreadable} cannot be read"
     parts = [f"{report.admitted} can be hinted"]
     if report.chunks_embedded or report.chunks_reused:
-        parts.append(f"{count(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused")
+        parts.append(f"{counted(report.chunks_embedded, 'chunk')} embedded, {report.chunks_reused} reused")
     if report.embeddings_pending:
         parts.append(waiting(report.embeddings_pending))
     lines.append("; ".join(parts) + f" ({report.seconds.total:.2f} s)")
@@ -65,8 +61,8 @@ def status_text(status: EngineStatus) -> str:
             f" {status.conflicts} in conflict)",
         ),
         ("diagnostics", ", ".join(f"{n} {code}" for code, n in status.diagnostics.items()) or "none"),
-        ("words", f"{count(status.lexical.documents, 'note')}, {size(status.lexical.bytes)}"),
-        ("vectors", f"{count(dense.chunks, 'chunk')}, {size(dense.bytes)}{rest}"),
+        ("words", f"{counted(status.lexical.documents, 'note')}, {size(status.lexical.bytes)}"),
+        ("vectors", f"{counted(dense.chunks, 'chunk')}, {size(dense.bytes)}{rest}"),
         ("model", f"{dense.model or 'none'} ({dense.engine})" + (f": {dense.note}" if dense.note else "")),
         ("written by", writer),
         ("last scan", "never" if status.last_scan_at is None else utc_text(status.last_scan_at)),
@@ -74,13 +70,6 @@ def status_text(status: EngineStatus) -> str:
         ("caches", status.state_dir),
     ]
     return "\n".join(f"{label:<12} {harmless(value)}" for label, value in rows)
-
-
-def size(number_bytes: int) -> str:
-    """Bytes for people: `3.1 MB`."""
-    if number_bytes < 100_000:
-        return f"{number_bytes / 1_000:.0f} kB"
-    return f"{number_bytes / 1_000_000:.1f} MB"
 
 
 GRAVITY = {"error": 0, "warning": 1, "info": 2}

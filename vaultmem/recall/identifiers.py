@@ -20,10 +20,9 @@ from functools import cache
 from vaultmem.data.shipped import read_words
 from vaultmem.embedding.calibration import calibration_texts
 from vaultmem.recall import scoring
-from vaultmem.text.terms import CJK, query_terms, stop_words, terms
+from vaultmem.text.terms import CJK, WORD, query_terms, stop_words, terms
 
 _SHORT = 3
-_WORD = rf"[^\W{CJK}]"
 _GRAMMAR = "我你他她它们的了着过吗呢吧啊是不就都也很还说想要会能这那哪有没和与或在到去来个对从被把让给但而又再才只更最"
 _PLAIN_RUN = re.compile(rf"(?:(?![{_GRAMMAR}])[\u3400-\u9fff])+")
 _SHAPES = re.compile(
@@ -55,7 +54,7 @@ _CODED = re.compile(
     re.IGNORECASE,
 )
 _PIECE = re.compile(
-    rf"(?<![^\W{CJK}])(?<![/.@\\-])(?:--?|\.{{0,2}}/\.?|~/\.?|_)?{_WORD}[^\s{CJK}\"'`,;()<>{{}}\[\]]*"
+    rf"(?<![^\W{CJK}])(?<![/.@\\-])(?:--?|\.{{0,2}}/\.?|~/\.?|_)?{WORD}[^\s{CJK}\"'`,;()<>{{}}\[\]]*"
 )
 _QUOTED = re.compile(r"`([^`\n]{2,80})`|《([^》\n]{2,40})》|「([^」\n]{3,40})」|『([^』\n]{3,40})』")
 _CALL = re.compile(r"(?<![\w.])([a-z][a-z0-9]{3,})\(\)", re.IGNORECASE)

@@ -1,5 +1,6 @@
 """Rules about plain text, whoever wrote it. Pure: text in, value out.
 
+amounts     numbers as people read them
 cuts        where a long text may be cut without harm to a letter or a sentence
 languages   Chinese, English or other
 moments     now, and a moment as text

@@ -31,12 +31,13 @@ CJK = (
     "\u3005\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_WORD = rf"[^\W{CJK}]"
+WORD = rf"[^\W{CJK}]"
+"""One character of a word in a script with blanks between words, as a regular expression."""
 _PIECE = re.compile(
     rf"(?P<cjk>[{CJK}]+)"
-    rf"|(?P<piece>(?:(?<![^\W{CJK}])(?<![/.-])(?:--?|\.{{0,2}}/\.?|~/\.?|\$|\.|@))?{_WORD}+(?:(?:::|:\\|/\.|[-./\\:@'’#]){_WORD}+)*(?:\+\+|\#)?)"
+    rf"|(?P<piece>(?:(?<![^\W{CJK}])(?<![/.-])(?:--?|\.{{0,2}}/\.?|~/\.?|\$|\.|@))?{WORD}+(?:(?:::|:\\|/\.|[-./\\:@'’#]){WORD}+)*(?:\+\+|\#)?)"
 )
-_PARTS = re.compile(rf"{_WORD}+")
+_PARTS = re.compile(rf"{WORD}+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _POSSESSIVE = re.compile(r"['’](?:s|S|t|T|re|ve|ll|d|m)$")
 
