@@ -19,6 +19,8 @@ ROOT_NAME = "March Memories"
 FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 PROFILES_DIR = Path("~/.march/memory/profiles")
 
+HINT_LIMIT, ASSISTANT_HINT_LIMIT = 3, 2
+"""At most so many hints for a user message where no setting says otherwise, and for an assistant turn."""
 DESCRIPTION_WIDTH = 160
 """A hint shows so many characters of a description where no setting says otherwise."""
 
@@ -52,7 +54,7 @@ class Config:
     """The file that was read; None when there is none."""
     min_score: float = 0.5
     """A memory is hinted from this score (0 to 1) upward."""
-    hint_limit: int = 3
+    hint_limit: int = HINT_LIMIT
     """At most so many hints for one query."""
     description_width: int = DESCRIPTION_WIDTH
     """A description is cut to so many characters in a hint."""

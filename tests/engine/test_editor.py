@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.engine.asking import hinted, tree, verdicts
+from vaultmem.config import Config, EngineChoice
+from vaultmem.engine.engine import Engine
 from vaultmem.errors import (
     ConcurrentChangeError,
     ConflictError,
@@ -21,6 +24,17 @@ from vaultmem.notes.metadata import Status
 from vaultmem.recall.scoring import Verdict
 
 # --- tags, status, description
+
+
+def test_a_description_is_suggested_as_wide_as_a_hint_shows_it(world):
+    world.note("a.md", "a", "The cache is filled from behind.\n")
+    wide = Config(root=world.root, state_dir=world.state_dir, engine=EngineChoice.NONE)
+    for config, suggestion in (
+        (wide, "The cache is filled from behind."),
+        (replace(wide, description_width=20), "The cache is filled…"),
+    ):
+        with Engine.open(config=config) as engine:
+            assert engine.suggest_description("a.md") == suggestion
 
 
 def test_tags_are_added_and_removed_and_nothing_else_changes(world, engine):

@@ -113,6 +113,8 @@ def test_what_says_nearly_the_same_is_named_with_what_it_says() -> None:
     reply = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY])
     assert reply.text.endswith("\n- mem_1 | 名 A | desc")
     assert reply.data["similar"] == [{"id": "mem_1", "name": "名 A", "description": "desc"}]  # type: ignore[typeddict-item]
+    narrow = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY], width=3)
+    assert narrow.text.endswith("\n- mem_1 | 名 A | de…")
 
 
 def test_an_error_is_one_line_with_what_to_do() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tui.models.explanation import Question
-from vaultmem.config import DESCRIPTION_WIDTH
+from vaultmem.config import DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.recall.hints import hint_lines, recall_block
 from vaultmem.text.amounts import counted
 from vaultmem.text.terms import query_terms
@@ -21,7 +21,7 @@ class Settings:
     """What a preview is asked with."""
 
     min_score: float = 0.5
-    limit: int = 3
+    limit: int = HINT_LIMIT
     project: str = ""
     is_assistant: bool = False
     suppressed: frozenset[str] = frozenset()

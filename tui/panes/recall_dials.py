@@ -13,11 +13,10 @@ from textual.widgets import Input, Static
 from tui.models.preview import Settings
 from tui.widgets.boxes import LineInput
 from tui.widgets.dial import Dial
+from vaultmem.config import ASSISTANT_HINT_LIMIT, HINT_LIMIT
 
 THRESHOLDS = tuple(f"{step / 100:.2f}" for step in range(101))
 LIMITS = tuple(str(limit) for limit in range(1, 21))
-USER_LIMIT, ASSISTANT_LIMIT = 3, 2
-"""How many hints a user message and an assistant turn get by default."""
 
 
 class RecallDials(Vertical):
@@ -88,7 +87,8 @@ class RecallDials(Vertical):
     def _set_usual_limit(self, turn: str) -> None:
         """An assistant turn gets fewer hints; a limit that a person set stays."""
         limit = self._dial("limit")
-        before, now = (USER_LIMIT, ASSISTANT_LIMIT) if turn == "assistant" else (ASSISTANT_LIMIT, USER_LIMIT)
+        limits = (HINT_LIMIT, ASSISTANT_HINT_LIMIT)
+        before, now = limits if turn == "assistant" else reversed(limits)
         if limit.value == str(before):
             with self.prevent(Dial.Turned):
                 limit.set_value(str(now))

@@ -363,8 +363,9 @@ class Engine:
         self._editor.undo(edited)
 
     def suggest_description(self, path: str) -> str:
-        """The first sentence of a note's body, as a proposal; empty when there is none."""
-        return changes.suggested_description(self.parts.vault.read_note(path).note)
+        """The first sentence of a note's body, cut to what a hint shows, as a proposal; empty when there is none."""
+        note = self.parts.vault.read_note(path).note
+        return changes.suggested_description(note, self.config.description_width)
 
     def trash(self, path: str, *, dry_run: bool = False) -> Trashed:
         """Move a note to the `.trash` of its Obsidian vault."""

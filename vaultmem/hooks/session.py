@@ -1,7 +1,7 @@
 """Passive recall: which hints a message gets, by the rules of a session, and what is recorded of it.
 
     user message     a new run; at most `user_limit` hints; an id hinted in one of the last runs is held back
-    assistant turn   between tool calls; at most ASSISTANT_LIMIT hints, and candidates for the person's eyes
+    assistant turn   between tool calls; at most ASSISTANT_HINT_LIMIT hints, and candidates for the person's eyes
     final turn       recorded, never given
 
 No id is hinted twice within a run, whatever triggered it. A session's state is its usage events and nothing
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vaultmem.config import DESCRIPTION_WIDTH
+from vaultmem.config import ASSISTANT_HINT_LIMIT, DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
 from vaultmem.hooks import budget
@@ -36,7 +36,6 @@ from vaultmem.text.moments import utc_now
 if TYPE_CHECKING:
     from vaultmem.recall.answer import Ask, Clue
 
-ASSISTANT_LIMIT = 2
 SHOWN_LIMIT = 3
 HINTED, SUPPRESSED = "hinted", "suppressed"
 SHOWN_VERDICTS = frozenset({HINTED, "below_threshold", "over_limit"})
@@ -47,7 +46,7 @@ SHOWN_VERDICTS = frozenset({HINTED, "below_threshold", "over_limit"})
 class Rules:
     """The settings of passive recall."""
 
-    user_limit: int = 3
+    user_limit: int = HINT_LIMIT
     suppression_runs: int = 10
     budget_chars: int = 2000
     description_width: int = DESCRIPTION_WIDTH
@@ -100,8 +99,8 @@ class Session:
             if not message.text.strip() or turn_key(message.text) in tail.turns:
                 return Given()
             held = suppressed_for_assistant(tail.recent)
-            clues = ask(message.text, limit=ASSISTANT_LIMIT, project=message.project, suppressed=held)
-            context, given = self._give(tail, message, Trigger.ASSISTANT, clues, ASSISTANT_LIMIT)
+            clues = ask(message.text, limit=ASSISTANT_HINT_LIMIT, project=message.project, suppressed=held)
+            context, given = self._give(tail, message, Trigger.ASSISTANT, clues, ASSISTANT_HINT_LIMIT)
             shown = [clue for clue in clues if clue.verdict in SHOWN_VERDICTS][:SHOWN_LIMIT]
             labels = " · ".join(candidate_label(clue, clue in given) for clue in shown)
             return Given(context, f"memory: {labels}" if labels else "")
@@ -113,7 +112,7 @@ class Session:
             if not message.text.strip() or turn_key(message.text) in tail.turns:
                 return
             held = suppressed_for_assistant(tail.recent)
-            clues = ask(message.text, limit=ASSISTANT_LIMIT, project=message.project, suppressed=held)
+            clues = ask(message.text, limit=ASSISTANT_HINT_LIMIT, project=message.project, suppressed=held)
             self._record_answer(
                 tail, message, Trigger.FINAL, clues, [c for c in clues if c.verdict == HINTED]
             )

@@ -202,8 +202,8 @@ def conflict_reply(key: str, copies: Sequence[NoteCopy]) -> Reply:
 # --- saving
 
 
-def saved_reply(saved: Saved, similar: Sequence[OpenedMemory]) -> Reply:
-    """What was written, and which memories say nearly the same."""
+def saved_reply(saved: Saved, similar: Sequence[OpenedMemory], width: int = DESCRIPTION_WIDTH) -> Reply:
+    """What was written, and which memories say nearly the same, their descriptions cut to `width` characters."""
     memory = saved.memory
     twins = [
         SimilarData(id=harmless_id(m.id or ""), name=harmless(m.name), description=harmless(m.description))
@@ -216,8 +216,7 @@ def saved_reply(saved: Saved, similar: Sequence[OpenedMemory]) -> Reply:
     if twins:
         lines.append("These memories say nearly the same; open them, and keep one where one is enough:")
         lines += [
-            f"- {twin['id']} | {twin['name']} | {shortened(twin['description'], DESCRIPTION_WIDTH)}"
-            for twin in twins
+            f"- {twin['id']} | {twin['name']} | {shortened(twin['description'], width)}" for twin in twins
         ]
     data = SavedData(
         id=_clean_id(memory.id),

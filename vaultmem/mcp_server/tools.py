@@ -125,7 +125,7 @@ class Tools:
         if key is not None and all(each is None for each in (name, description, body, tags)):
             raise UsageError("nothing to change was given", advice="Give name, description, body or tags.")
         saved = self._save_in_turn(key, name, description, body, tags)
-        return saved_reply(saved, self._similar(saved.similar))
+        return saved_reply(saved, self._similar(saved.similar), self._config.description_width)
 
     def _save_in_turn(
         self,

@@ -17,12 +17,17 @@ SIZE = (110, 40)
 OUTSIDE = "changed outside meanwhile"
 
 
+async def describing_cache(app, pilot) -> None:
+    """Write another description of the note about cache ordering, and wait until its change is shown."""
+    await open_dialog(app, pilot, "w", DescribeDialog)
+    await pilot.press("ctrl+u", *"My words")
+    await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
+
+
 async def test_a_description_that_was_begun_outlives_a_change_of_its_note(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await open_dialog(app, pilot, "w", DescribeDialog)
-        await pilot.press("ctrl+u", *"My words")
-        await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
+        await describing_cache(app, pilot)
         engine.put(CACHE, with_line(engine.files[CACHE]))
         await until(pilot, lambda: OUTSIDE in screen_text(app))
         assert "A line from Obsidian." in screen_text(app)
@@ -36,9 +41,7 @@ async def test_a_description_that_was_begun_outlives_a_change_of_its_note(engine
 async def test_a_description_is_not_written_over_one_that_was_not_seen(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await open_dialog(app, pilot, "w", DescribeDialog)
-        await pilot.press("ctrl+u", *"My words")
-        await until(pilot, lambda: "+description: 'My words'" in screen_text(app))
+        await describing_cache(app, pilot)
         theirs = engine.files[CACHE].replace(b"Layers that change", b"THEIR WORDS: layers that change")
         engine.files[CACHE] = theirs  # nobody has told the dashboard yet
         await pilot.press("enter")

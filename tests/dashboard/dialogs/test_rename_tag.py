@@ -11,14 +11,19 @@ from tui.testing.notes import refused
 SIZE = (110, 40)
 
 
+async def renaming_project(app, pilot) -> None:
+    """Ask for another name of a tag of the small vault, and wait until two notes would follow."""
+    await ready(app, pilot)
+    await pilot.press("R")
+    await until(pilot, lambda: isinstance(app.screen, RenameTagDialog))
+    await pilot.press(*"project", "enter", *"proj")
+    await until(pilot, lambda: "2 notes will change" in screen_text(app))
+
+
 async def test_a_rename_outlives_a_change_of_a_note(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("R")
-        await until(pilot, lambda: isinstance(app.screen, RenameTagDialog))
-        await pilot.press(*"project", "enter", *"proj")
-        await until(pilot, lambda: "2 notes will change" in screen_text(app))
+        await renaming_project(app, pilot)
         engine.put(CACHE, with_line(engine.files[CACHE]))
         await until(pilot, lambda: "▲ 1 changed outside" in screen_text(app))
         await pilot.press("enter")
@@ -29,11 +34,7 @@ async def test_a_rename_outlives_a_change_of_a_note(engine, open_dashboard):
 async def test_a_tag_is_renamed_over_the_vault_with_a_preview(engine, open_dashboard):
     app = open_dashboard(engine)
     async with app.run_test(size=SIZE) as pilot:
-        await ready(app, pilot)
-        await pilot.press("R")
-        await until(pilot, lambda: isinstance(app.screen, RenameTagDialog))
-        await pilot.press(*"project", "enter", *"proj")
-        await until(pilot, lambda: "2 notes will change" in screen_text(app))
+        await renaming_project(app, pilot)
         await pilot.press("enter")
         await until(pilot, lambda: "proj/march" in engine.tags())
 
