@@ -19,4 +19,4 @@ from vaultmem.notes.parse import parse_note
 )
 def test_the_first_sentence_is_proposed_and_cut_between_letters(body: str, expected: str) -> None:
     note = parse_note("a.md", f"---\nid: a\n---\n{body}".encode())
-    assert suggested_description(note) == expected
+    assert suggested_description(note, 160) == expected

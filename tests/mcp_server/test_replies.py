@@ -105,15 +105,15 @@ def test_a_conflict_is_an_error_that_names_every_copy_and_whose_turn_it_is() -> 
     [(True, "+x", "Saved a new memory:"), (False, "+x", "Updated"), (False, "", "Nothing differs in")],
 )
 def test_a_save_says_whether_it_was_new_or_changed_anything(created: bool, diff: str, verb: str) -> None:
-    reply = saved_reply(Saved(MEMORY, created, diff), ())
+    reply = saved_reply(Saved(MEMORY, created, diff), (), 160)
     assert reply.text == f"{verb} mem_1 at 2026/05/a.md; tags: a, b"
 
 
 def test_what_says_nearly_the_same_is_named_with_what_it_says() -> None:
-    reply = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY])
+    reply = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY], 160)
     assert reply.text.endswith("\n- mem_1 | 名 A | desc")
     assert reply.data["similar"] == [{"id": "mem_1", "name": "名 A", "description": "desc"}]  # type: ignore[typeddict-item]
-    narrow = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY], width=3)
+    narrow = saved_reply(Saved(MEMORY, True, "+x", ("mem_1",)), [MEMORY], 3)
     assert narrow.text.endswith("\n- mem_1 | 名 A | de…")
 
 

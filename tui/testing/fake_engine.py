@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from tui.testing.fake_recall import recalled
 from tui.testing.notes import NOW
+from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.editing import changes, edits
 from vaultmem.errors import ConcurrentChangeError, NoteNotFoundError, RefusedError
 from vaultmem.events import Event, NoteEdited, SyncFinished, SyncReport, WatcherMode
@@ -172,7 +173,7 @@ class FakeEngine:
     def suggest_description(self, path: str) -> str:
         """The first sentence of the body."""
         self._called("suggest_description")
-        return changes.suggested_description(parse_note(path, self._data(path)))
+        return changes.suggested_description(parse_note(path, self._data(path)), DESCRIPTION_WIDTH)
 
     def sync(self, **_: object) -> SyncReport:
         """Nothing to find."""

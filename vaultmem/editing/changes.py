@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeAlias
 
-from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.editing import edits
 from vaultmem.editing.entries import Value
 from vaultmem.errors import UsageError
@@ -163,8 +162,8 @@ def new_memory(
     return whole, text if text.endswith("\n") else f"{text}\n"
 
 
-def suggested_description(note: Note, width: int = DESCRIPTION_WIDTH) -> str:
-    """The first sentence of the body, cut at the border of a letter; empty when there is none."""
+def suggested_description(note: Note, width: int) -> str:
+    """The first sentence of the body, cut to `width` characters and never in a letter; empty when there is none."""
     for line in note.body.splitlines():
         text = line.strip().lstrip("#>-*+0123456789. ").strip()
         if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from typing_extensions import TypedDict  # what pydantic wants below Python 3.12
 
-from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.errors import VaultmemError
 from vaultmem.text.shown import harmless, harmless_block, harmless_id, shortened
 from vaultmem.views import NoteCopy, OpenedMemory, Saved, SearchMatch, SearchResult
@@ -202,7 +201,7 @@ def conflict_reply(key: str, copies: Sequence[NoteCopy]) -> Reply:
 # --- saving
 
 
-def saved_reply(saved: Saved, similar: Sequence[OpenedMemory], width: int = DESCRIPTION_WIDTH) -> Reply:
+def saved_reply(saved: Saved, similar: Sequence[OpenedMemory], width: int) -> Reply:
     """What was written, and which memories say nearly the same, their descriptions cut to `width` characters."""
     memory = saved.memory
     twins = [

@@ -10,7 +10,6 @@ import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from vaultmem.config import DESCRIPTION_WIDTH
 from vaultmem.errors import NoteNotFoundError
 from vaultmem.text.shown import harmless, harmless_id, shortened
 
@@ -42,7 +41,7 @@ def hint_field(text: str) -> str:
     return harmless(text).replace("|", BAR_SHOWN_AS)
 
 
-def hint_line(hint: HintLike, width: int = DESCRIPTION_WIDTH) -> str:
+def hint_line(hint: HintLike, width: int) -> str:
     """The one line an agent is shown of a memory. `width` bounds the description, and the name as well."""
     fields = (
         harmless_id(hint.id).replace("|", BAR_SHOWN_AS),
@@ -64,7 +63,7 @@ def by_shown_id(ask: Callable[[str], _T], shown: str) -> _T:
         raise
 
 
-def hint_lines(hints: Iterable[HintLike], budget_chars: int, width: int = DESCRIPTION_WIDTH) -> list[str]:
+def hint_lines(hints: Iterable[HintLike], budget_chars: int, width: int) -> list[str]:
     """The lines that fit into `budget_chars` (line ends counted), best first.
 
     The result speaks of the first `len(result)` hints: a lower one is never shown in place of a better
