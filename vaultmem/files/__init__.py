@@ -1,6 +1,7 @@
 """The memory root on disk, and files as such.
 
 vault     the only hand on the user's Markdown: read, look, write, move, trash
+beneath   what lies below a folder, opened so that no link is followed
 snapshot  what is on disk now: paths with their stat values
 atomic    a file's bytes replaced as a whole
 lock      the lock of the one writer, freed by the kernel
