@@ -48,6 +48,20 @@ async def test_saves_are_read_back_beside_another_writer(environ: dict[str, str]
             assert key in [hint.id for hint in engine.recall("a memory of plums").hints]
 
 
+async def test_saves_of_one_name_at_once_are_memories_of_their_own(
+    environ: dict[str, str], root: Path
+) -> None:
+    fields = {"name": "One name", "description": "d", "body": "B", "tags": ["t"]}
+    async with stdio(environ) as session, stdio(environ) as other:
+        calls = [client.call_tool("memory_save", fields) for client in (session, other) * 6]
+        answers = await asyncio.gather(*calls)
+        keys = {answer.structured_content["id"] for answer in answers if answer.structured_content}
+        assert len(keys) == 12
+        for key in keys:
+            assert not (await session.call_tool("memory_open", {"id": key})).is_error
+    assert len(list(root.rglob("*one-name*.md"))) == 12
+
+
 async def test_a_cancelled_call_leaves_the_server_answering(environ: dict[str, str], root: Path) -> None:
     write(root, "mem_big", "aaaaaaaaaaaaaaaaaaaaaaaaab\n" * 20_000)
     async with stdio(environ) as session:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from vaultmem.errors import RootMissingError
+from vaultmem.sync import integrity
 
 
 def ids(world) -> dict[str, str | None]:
@@ -225,3 +226,51 @@ def test_indexing_changes_no_byte_and_no_time_of_any_file(world):
     assert before == {
         p: (p.read_bytes(), p.stat().st_mtime_ns) for p in Path(world.root).rglob("*") if p.is_file()
     }
+
+
+def swap_root(world, *others: str) -> None:
+    """Another folder comes to lie in the root's place, as when a drive is taken away."""
+    world.root.rename(world.folder / "away")
+    world.root.mkdir()
+    for path in others:
+        world.note(path, f"other-{path}")
+
+
+def on_record(world) -> set[str]:
+    with world.engine() as engine, engine.parts.access.reader() as caches:
+        return set(caches.catalog.known())
+
+
+def test_a_folder_without_any_note_on_record_is_not_the_root(world):
+    world.note("a.md", "a")
+    world.sync()
+    swap_root(world, "left/behind.md")
+    with pytest.raises(RootMissingError, match="none of its 1 note is there"):
+        world.sync()
+    with pytest.raises(RootMissingError):  # what a watcher saw of it
+        world.sync(paths=["a.md"])
+    assert on_record(world) == {"a.md"}
+    report = world.sync(full=True)
+    assert (report.added, report.deleted) == (1, 1)
+
+
+def test_a_replaced_root_is_not_believed_either_when_all_must_be_read_again(world):
+    world.note("a.md", "a")
+    world.sync()
+    swap_root(world)
+    with world.engine() as engine, engine.parts.access.writer() as caches:
+        integrity.rules_applied(caches, "older rules")
+    with pytest.raises(RootMissingError):
+        world.sync()
+    assert on_record(world) == {"a.md"}
+
+
+def test_a_restored_root_that_holds_notes_on_record_is_taken_over(world):
+    world.note("a.md", "a")
+    world.note("b.md", "b")
+    world.sync()
+    swap_root(world, "c.md")
+    world.note("a.md", "a")
+    report = world.sync(paths=["c.md"])
+    assert (report.added, report.deleted) == (1, 1)
+    assert world.facts() == world.rebuilt()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
+from datetime import datetime
 from pathlib import Path
 
 from vaultmem.editing import changes, edits
@@ -28,7 +28,8 @@ from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 class Editor:
     """Edits the notes of one vault.
 
-    `path_of` finds the one note with an id, `paths_with_id` all of them; `follow(path, what)` is called after a write.
+    `path_of` finds the one note with an id, `paths_with_id` all of them. `demand_root` is called before a write,
+    `follow(path, what)` after it. `strike` gives the moment of a new id, each only once.
     """
 
     def __init__(
@@ -37,12 +38,16 @@ class Editor:
         *,
         path_of: Callable[[str], str],
         paths_with_id: Callable[[str], tuple[str, ...]],
+        demand_root: Callable[[], None],
         follow: Callable[[str, str], None],
+        strike: Callable[[], datetime],
     ) -> None:
         self._vault = vault
         self._path_of = path_of
         self._paths_with_id = paths_with_id
+        self._demand_root = demand_root
         self._follow = follow
+        self._strike = strike
 
     def edit(
         self, note_id: str | None, path: str | None, change: Change, what: str, *, dry_run: bool
@@ -59,6 +64,7 @@ class Editor:
 
     def _target(self, note_id: str | None, path: str | None) -> tuple[bytes, str]:
         """The bytes of the note that is meant; a `path` wins, but must not lead to a note with another id."""
+        self._demand_root()
         if path is None:
             if note_id is None:
                 raise UsageError("neither an id nor a path was given")
@@ -70,6 +76,7 @@ class Editor:
         return before, path
 
     def _write(self, path: str, before: bytes, after: bytes, what: str) -> None:
+        self._demand_root()
         self._vault.replace(path, before, after)
         self._follow(path, what)
 
@@ -95,12 +102,12 @@ class Editor:
         return self.edit(None, path, change, "id", dry_run=dry_run)
 
     def _fresh_id(self, name: str) -> str:
-        """An id that no note on record has: notes of one name made in one millisecond would share theirs."""
-        moment = utc_now()
+        """An id that no other save gets, and no note on record has, such as one that a sync tool brought."""
         with contextlib.suppress(StoreError):  # no caches: no ids on record
-            while self._paths_with_id(new_id(name, moment)):
-                moment += timedelta(milliseconds=1)
-        return new_id(name, moment)
+            while self._paths_with_id(fresh := new_id(name, self._strike())):
+                pass
+            return fresh
+        return new_id(name, self._strike())
 
     def rename_tag(self, rows: Iterable[NoteRow], old: str, new: str, *, dry_run: bool) -> tuple[Edited, ...]:
         """Rename a tag and its children (`old/…`) in each of `rows` that has them; an existing `new` is merged with.
@@ -124,12 +131,14 @@ class Editor:
         if dry_run:
             self._vault.read(path)
             return Trashed(path, str(self._vault.trash_folder(path)))
+        self._demand_root()
         trashed = Trashed(path, str(self._vault.trash(path)))
         self._follow(path, "trash")
         return trashed
 
     def restore(self, trashed: Trashed) -> None:
         """Move a note back from the trash. Raises RefusedError when something lies at its path by now."""
+        self._demand_root()
         self._vault.restore(Path(trashed.trashed_to), trashed.path)
         self._follow(trashed.path, "restore")
 
@@ -160,6 +169,7 @@ class Editor:
         similar: Callable[[OpenedMemory], tuple[str, ...]],
         dry_run: bool,
     ) -> Saved:
+        self._demand_root()
         now = utc_now()
         whole, text = changes.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)

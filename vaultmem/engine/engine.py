@@ -18,6 +18,7 @@ from vaultmem.editing import changes
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
+from vaultmem.engine.id_clock import IdClock
 from vaultmem.engine.keeper import Keeper
 from vaultmem.engine.opened import copies, read_memory
 from vaultmem.engine.parts import Parts
@@ -74,7 +75,9 @@ class Engine:
             self.parts.vault,
             path_of=lambda note_id: self.open_memory(note_id).path,
             paths_with_id=self._paths_with_id,
+            demand_root=self.parts.keeper.demand_root,
             follow=self.parts.keeper.after_write,
+            strike=IdClock(config.state_dir).strike,
         )
 
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -259,7 +260,25 @@ class Keeper:
         except WriterBusyError:
             pass
 
-    # --- after an edit
+    # --- around an edit
+
+    def demand_root(self) -> None:
+        """See to it that the folder in the root's place is the root, before anything is written there.
+
+        One that is not on record, but holds notes that are, is taken over by a sync: a vault that was restored.
+        Raises RootMissingError.
+        """
+        try:
+            with self._access.reader() as caches:
+                if integrity.is_root_on_record(caches.catalog, self._vault):
+                    return
+                integrity.refuse_replaced_root(
+                    caches.catalog, self._vault, self._vault.scan(), caches.catalog.known()
+                )
+        except StoreError:  # without caches nothing is on record
+            return
+        with suppress(WriterBusyError):  # whoever writes them takes it over
+            self.sync(embed=False)
 
     def after_write(self, path: str, what: str) -> None:
         """Let the caches follow at once, here or in the process that writes them.

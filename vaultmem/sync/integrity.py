@@ -6,13 +6,18 @@ interrupted sync; anything vouched for that is not there, or not there exactly a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.errors import RootMissingError, StoreError, UsageError
+from vaultmem.files.snapshot import Snapshot
 from vaultmem.files.vault import Vault
 from vaultmem.stores.caches import Caches, StoreName
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.catalog_rows import Known
+from vaultmem.text.amounts import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,32 @@ def refuse_foreign_caches(caches: Caches, vault: Vault) -> None:
                 f"the state folder {caches.state_dir} belongs to the memory root {path}",
                 advice="Give each memory root a state folder of its own: --state-dir, or leave it to vaultmem.",
             )
+
+
+def is_root_on_record(catalog: Catalog, vault: Vault) -> bool:
+    """Whether the root is the very folder that was last scanned whole; true also while there is none on record.
+
+    Raises RootMissingError.
+    """
+    return catalog.meta("root_identity") in (None, vault.identity())
+
+
+def refuse_replaced_root(
+    catalog: Catalog, vault: Vault, snapshot: Snapshot, known: Mapping[str, Known]
+) -> None:
+    """Another folder in the place of the root is a drive that is not mounted, unless it holds a note on record.
+
+    A snapshot of some paths only, or one that could not see everything, proves nothing. Raises RootMissingError.
+    """
+    if not known or snapshot.scope is not None or snapshot.unknown or is_root_on_record(catalog, vault):
+        return
+    if known.keys().isdisjoint(snapshot.files) and known.keys().isdisjoint(snapshot.placeholders):
+        by = "another folder" if snapshot.files else "an empty folder"
+        lost = counted(len(known), "note")
+        raise RootMissingError(
+            f"the memory root {vault.root} was replaced by {by}: none of its {lost} is there",
+            advice="Mount or restore it; if this is the right folder, run `vaultmem sync --full`.",
+        )
 
 
 def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> bool:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from vaultmem.errors import RootMissingError, StoreError
+from vaultmem.errors import StoreError
 from vaultmem.events import Phase, Progress, SyncReport, SyncSeconds
 from vaultmem.files.snapshot import NO_FILE, Snapshot
 from vaultmem.files.vault import Reading, Vault
@@ -75,16 +75,17 @@ def sync(
     have been written for its being wrong to be believed.
 
     Raises:
-        RootMissingError: the root is gone, cannot be listed, or was replaced by an empty folder.
+        RootMissingError: the root is gone, cannot be listed, or another folder lies in its place.
         UsageError: the caches are those of another memory root.
         StoreError: the caches cannot be written.
     """
     started = time.perf_counter()
     integrity.refuse_foreign_caches(caches, vault)
     must_rebuild = integrity.prepare(caches, lexical_rules=TERMS, note_rules=f"{PARSER} {CHUNKER}")
-    full, scope = full or must_rebuild, None if must_rebuild else scope
+    if must_rebuild or not integrity.is_root_on_record(caches.catalog, vault):
+        scope = None
     snapshot, known = _look(caches, vault, scope, full=full, on_progress=on_progress)
-    differences = find_differences(snapshot, known, full=full)
+    differences = find_differences(snapshot, known, full=full or must_rebuild)
     scanned = time.perf_counter()
     readings, skipped = _read(vault, snapshot, differences, deadline, on_progress)
     plan = plan_steps(differences, readings, known)
@@ -123,23 +124,9 @@ def _look(
         on_progress(Progress(Phase.SCANNING, 0, 0))
     snapshot = vault.scan(paths)
     known = caches.catalog.known(paths)
-    if paths is None and known and not full and not snapshot.files and not snapshot.unknown:
-        refuse_replaced_root(caches, vault)
+    if not full:
+        integrity.refuse_replaced_root(caches.catalog, vault, snapshot, known)
     return snapshot, known
-
-
-def refuse_replaced_root(caches: Caches, vault: Vault) -> None:
-    """An empty folder in the place of the known root is a drive that is not mounted, not a vault without notes.
-
-    Raises:
-        RootMissingError: the folder is not the one that held the notes.
-    """
-    recorded, now = caches.catalog.meta("root_identity"), vault.identity()
-    if recorded is not None and recorded != now:
-        raise RootMissingError(
-            f"the memory root {vault.root} was replaced by an empty folder",
-            advice="Mount or restore it; if the notes are really gone, run `vaultmem sync --full`.",
-        )
 
 
 def _note_scan(caches: Caches, vault: Vault) -> None:

@@ -14,6 +14,7 @@ from vaultmem.files.vault import Reading, Vault
 from vaultmem.notes.parse import Note
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import NoteRow
+from vaultmem.sync import integrity
 from vaultmem.sync.plan import find_differences, hold_back_half_written, plan_steps
 from vaultmem.text.shown import is_text
 
@@ -86,9 +87,10 @@ def look(catalog: Catalog, vault: Vault, deadline: float) -> Overlay:
     """What differs between the files and the catalog, read as far as `deadline` (of time.monotonic) allows.
 
     Raises:
-        RootMissingError: the root is gone.
+        RootMissingError: the root is gone, or another folder lies in its place.
     """
     snapshot, known = vault.scan(), catalog.known()
+    integrity.refuse_replaced_root(catalog, vault, snapshot, known)
     differences = find_differences(snapshot, known)
     readings = list[Reading]()
     for path in differences.to_read:
