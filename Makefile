@@ -11,7 +11,7 @@ PYTEST_ARGS ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: calibration glossary help demo test check format snapshots tui-screens bench torture wheel clean
+.PHONY: calibration glossary help demo test check format snapshots tui-screens bench torture soak wheel clean
 
 help: ## this menu
 	@echo "vaultmem: what you can do here"
@@ -51,6 +51,9 @@ bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
 torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments, and 100 random histories (minutes)
 	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 $(BIN)/pytest tests/engine/test_kill.py tests/engine/test_state_machine.py \
 	  -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
+
+soak: $(VENV)/.installed-dev ## twenty busy minutes of watch and MCP: memory, descriptors, threads and disk must stay flat
+	$(BIN)/python scripts/soak.py --minutes $(or $(MINUTES),20)
 
 wheel: $(VENV)/.installed-dev ## build the wheel into dist/, check what it holds, try it in an empty environment
 	rm -rf build dist
