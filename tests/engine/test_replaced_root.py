@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.asking import hinted, save_new, tree
+from tests.engine.asking import failing, hinted, save_new, tree
 from tests.shell import VAULTMEM
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import RootMissingError
 from vaultmem.notes.metadata import Status
+from vaultmem.notes.problems import Code
 from vaultmem.views import Trashed
 
 Verb = Callable[[Engine], object]
@@ -76,6 +77,20 @@ def test_an_edit_that_was_shown_before_is_refused_too(world, engine):
     for write in (lambda: engine.apply(planned, "tags"), lambda: engine.undo(planned)):
         with pytest.raises(RootMissingError):
             write()
+
+
+def test_status_and_doctor_say_it_and_no_repair_takes_the_other_folder_over(world, engine):
+    world.note("a.md", "a")
+    engine.sync()
+    swap(world)
+    status, report = engine.status(), engine.doctor()
+    assert (status.state, status.notes) == ("root_missing", 1) and "another folder" in status.message
+    assert failing(report)[0] == "root" and report.diagnostics[0].code is Code.ROOT_MISSING
+    assert report.diagnostics[0].message.count("memory root") == 1
+    with pytest.raises(RootMissingError):
+        engine.doctor(repair=True)
+    with engine.parts.access.reader() as caches:
+        assert set(caches.catalog.known()) == {"a.md"}
 
 
 def test_a_restored_vault_stays_usable(world, engine):

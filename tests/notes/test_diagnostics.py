@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -157,6 +156,6 @@ def test_a_note_that_cannot_be_read_tells_the_reason() -> None:
 
 
 def test_a_missing_root_is_an_error_with_its_path() -> None:
-    found = diagnose_root(Path("/vault/March Memories"), "no such file or directory")
+    found = diagnose_root("the memory root /vault/March Memories cannot be used: no such file or directory")
     assert (found.code, found.severity, found.path) == (Code.ROOT_MISSING, Severity.ERROR, "")
     assert "/vault/March Memories" in found.message and "--root" in found.fix

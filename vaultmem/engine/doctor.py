@@ -47,6 +47,7 @@ def mend(parts: Parts) -> None:
 
     Raises RootMissingError, WriterBusyError.
     """
+    parts.keeper.find_root()
     with parts.access.holding():
         with parts.access.writer() as caches:
             _set_wrong_aside(parts, caches)
@@ -123,7 +124,7 @@ def _guarded(parts: Parts, name: str, check: CheckOf) -> Check | None:
 
 
 def _root(parts: Parts, _: Caches) -> Check:
-    parts.vault.identity()
+    parts.keeper.find_root()
     return Check("root", True, str(parts.config.root))
 
 

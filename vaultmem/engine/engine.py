@@ -217,7 +217,7 @@ class Engine:
         try:
             found = self._diagnosed()
         except RootMissingError as error:
-            return (diagnose_root(self.config.root, str(error)),)
+            return (diagnose_root(str(error)),)
         return tuple(d for of_note in found.diagnostics.values() for d in of_note)
 
     def tags(self) -> Mapping[str, int]:

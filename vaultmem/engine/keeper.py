@@ -268,17 +268,25 @@ class Keeper:
         One that is not on record, but holds notes that are, is taken over by a sync: a vault that was restored.
         Raises RootMissingError.
         """
+        if not self.find_root():
+            with suppress(WriterBusyError):  # whoever writes the caches takes it over
+                self.sync(embed=False)
+
+    def find_root(self) -> bool:
+        """Whether the folder in the root's place is the one on record; it might be another with the same notes.
+
+        Raises RootMissingError: it is gone, or holds none of the notes on record.
+        """
         try:
             with self._access.reader() as caches:
                 if integrity.is_root_on_record(caches.catalog, self._vault):
-                    return
-                integrity.refuse_replaced_root(
-                    caches.catalog, self._vault, self._vault.scan(), caches.catalog.known()
-                )
+                    return True
+                known = caches.catalog.known()
+                integrity.refuse_replaced_root(caches.catalog, self._vault, self._vault.scan(), known)
+                return False
         except StoreError:  # without caches nothing is on record
-            return
-        with suppress(WriterBusyError):  # whoever writes them takes it over
-            self.sync(embed=False)
+            self._vault.identity()
+            return True
 
     def after_write(self, path: str, what: str) -> None:
         """Let the caches follow at once, here or in the process that writes them.

@@ -118,6 +118,7 @@ def _nothing_yet(parts: Parts, pid: int | None, reason: str) -> EngineStatus:
 def _with_root(parts: Parts, found: EngineStatus) -> EngineStatus:
     try:
         parts.vault.check_readable()
+        parts.keeper.find_root()
     except RootMissingError as error:
         return replace(
             found,

@@ -10,7 +10,6 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 from types import MappingProxyType
 
 from vaultmem.notes import block
@@ -92,8 +91,9 @@ WORDINGS: Mapping[Code, Wording] = MappingProxyType(
             "Keep the right lines and delete the markers (<<<<<<<, =======, >>>>>>>).",
         ),
         Code.ROOT_MISSING: _error(
-            "The memory root {path} cannot be used: {detail}. What was known is kept.",
-            "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder.",
+            "{detail}. What was known is kept.",
+            "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder; "
+            "if the folder that lies there is the right one, run `vaultmem sync --full`.",
         ),
         Code.MISSING_DESCRIPTION: _warning(
             "{name!r} has no description: it can be opened and searched, but it is never hinted.",
@@ -179,10 +179,10 @@ def diagnose(
     )
 
 
-def diagnose_root(root: Path, reason: str) -> Diagnostic:
-    """The diagnostic for a memory root that is gone or cannot be read."""
+def diagnose_root(reason: str) -> Diagnostic:
+    """The diagnostic for a memory root that cannot be used, which `reason` names."""
     wording = WORDINGS[Code.ROOT_MISSING]
-    message = wording.message.format(path=root, detail=reason)
+    message = wording.message.format(detail=reason[:1].upper() + reason[1:])
     return Diagnostic(Code.ROOT_MISSING, wording.severity, "", None, message, wording.fix)
 
 
