@@ -74,6 +74,23 @@ def test_a_note_that_vanished_since_it_was_seen_is_none(root: Path) -> None:
     assert stub is not None and (stub.note.is_readable, stub.stat) == (False, seen)
 
 
+def test_a_notes_file_is_opened_for_reading_and_nothing_else_is(root: Path, tmp_path: Path) -> None:
+    put(root, "a/n.md", "text")
+    put(tmp_path / "outside", "o.md", "secret")
+    (root / "ext").symlink_to(tmp_path / "outside")
+    (root / "o.md").symlink_to(tmp_path / "outside" / "o.md")
+    os.mkfifo(root / "pipe.md")
+    with Vault(root).open_for_reading("a/n.md") as descriptor:
+        assert os.read(descriptor, 9) == b"text"
+    before = len(os.listdir("/dev/fd"))
+    for path in ("ext/o.md", "o.md", "pipe.md", "a", "gone.md", ".x/n.md", "../outside/o.md"):
+        with pytest.raises(NoteNotFoundError), Vault(root).open_for_reading(path):
+            pass
+    with pytest.raises(RefusedError, match="too long"), Vault(root).open_for_reading("x" * 300 + ".md"):
+        pass
+    assert len(os.listdir("/dev/fd")) == before
+
+
 def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n: odd.md")
     refuse(monkeypatch, "open", "odd.md")
@@ -93,12 +110,12 @@ def changing_reads(monkeypatch: pytest.MonkeyPatch, file: Path, times: int) -> l
     """Let the file grow while it is read, so many times."""
     real, reads = vault._read_once, list[int]()
 
-    def read(target: Path) -> tuple[bytes, FileStat, FileStat]:
-        data, before, _ = real(target)
+    def read(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
+        data, before, _ = real(folder, name)
         if len(reads) < times:
             file.write_text(f"{len(reads)}" * (len(reads) + 50), "utf-8")
         reads.append(len(data))
-        return data, before, FileStat.of(target.stat())
+        return data, before, FileStat.of(file.stat())
 
     monkeypatch.setattr(vault, "_read_once", read)
     monkeypatch.setattr(vault, "READ_PAUSE_S", 0.0)

@@ -80,7 +80,9 @@ def _step(parent: int, name: str, make: int | None) -> int:
                 os.fsync(parent)
     try:
         descriptor = os.open(name, _FOLDER | _NO_LINK, dir_fd=parent)
-    except NotADirectoryError:
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):  # what systems say of a link
+            raise
         if stat_modes.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             raise LinkOnTheWayError(name) from None
         raise

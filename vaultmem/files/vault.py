@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
-from vaultmem.files import atomic
+from vaultmem.files import atomic, beneath
 from vaultmem.files.snapshot import (
     NO_FILE,
     ROOT_ADVICE,
@@ -36,6 +36,8 @@ NOTE_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4
 READ_PAUSE_S = 0.02
 LEFTOVER_AGE_S = 600.0
+
+_NO_FILE_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENXIO})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +67,24 @@ class Vault:
     def stat(self, path: str) -> FileStat | None:
         """The state of one note's file; None when it is gone, a link, or cannot be looked at."""
         try:
-            status = self.resolve(path).lstat()
-        except (OSError, NoteNotFoundError):
+            with self._folder_of(path) as (folder, name):
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (OSError, RefusedError):
             return None
         return FileStat.of(status) if stat_modes.S_ISREG(status.st_mode) else None
+
+    @contextlib.contextmanager
+    def open_for_reading(self, path: str) -> Iterator[int]:
+        """A descriptor of a note's file, reached without following a link below the root; closed afterwards.
+
+        Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be opened.
+        """
+        with _reading(path), self._folder_of(path) as (folder, name):
+            descriptor = _open_regular(folder, name)
+        try:
+            yield descriptor
+        finally:
+            os.close(descriptor)
 
     def read(self, path: str) -> tuple[bytes, FileStat]:
         """Read a file whole, with its state at that time; read again when it changes meanwhile.
@@ -76,17 +92,12 @@ class Vault:
         Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be read or does not
         come to rest.
         """
-        target = self.resolve(path)
-        try:
+        with _reading(path), self._folder_of(path) as (folder, name):
             for _ in range(READ_TRIES):
-                data, before, after = _read_once(target)
+                data, before, after = _read_once(folder, name)
                 if before == after and len(data) == before.size:
                     return data, before
                 time.sleep(READ_PAUSE_S)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
-                raise NoteNotFoundError(f"no note lies at {path}") from None
-            raise RefusedError(f"cannot read {path}: {reason_of(error)}") from None
         raise RefusedError(f"cannot read {path}: it keeps changing", advice="Try again when it is saved.")
 
     def read_note(self, path: str, seen: FileStat = NO_FILE) -> Reading:
@@ -118,13 +129,9 @@ class Vault:
 
         Raises NoteNotFoundError when it leaves the root, is hidden or passes a symbolic link.
         """
-        parts = path.split("/")
-        if "\0" in path or any(part in ("", ".", "..") for part in parts):
-            raise NoteNotFoundError(f"{path!r} is not a path inside the memory root")
-        if any(is_skipped_folder(part) for part in parts):
-            raise NoteNotFoundError(f"{path!r} is hidden: names that begin with a dot are never notes")
+        _refuse_hidden(path)
         place = os.fspath(self.root)
-        for part in parts:
+        for part in path.split("/"):
             place = f"{place}/{part}"
             if _is_link(place):
                 raise _LinkOnTheWayError(f"{path!r} passes a symbolic link, and links are not followed")
@@ -237,6 +244,14 @@ class Vault:
 
     # --- inside
 
+    @contextlib.contextmanager
+    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
+        """A note's folder, opened below the root, and the note's name in it. Raises NoteNotFoundError, OSError."""
+        _refuse_hidden(path)
+        parent, _, name = path.rpartition("/")
+        with beneath.folder(self.root, parent) as folder:
+            yield folder, name
+
     def _writable(self, path: str) -> Path:
         try:
             return self.resolve(path)
@@ -252,6 +267,15 @@ class _LinkOnTheWayError(NoteNotFoundError):
     """A path leads over a symbolic link: for a reader nothing is there, a writer gets a refusal."""
 
 
+def _refuse_hidden(path: str) -> None:
+    """Raise NoteNotFoundError for a path that leaves the root or is hidden."""
+    parts = path.split("/")
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise NoteNotFoundError(f"{path!r} is not a path inside the memory root")
+    if any(is_skipped_folder(part) for part in parts):
+        raise NoteNotFoundError(f"{path!r} is hidden: names that begin with a dot are never notes")
+
+
 def _is_link(place: str) -> bool:
     try:
         return stat_modes.S_ISLNK(os.lstat(place).st_mode)
@@ -259,14 +283,33 @@ def _is_link(place: str) -> bool:
         return False
 
 
-def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
+@contextlib.contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """What the system says against reading a note, as an error of ours."""
+    try:
+        yield
+    except beneath.LinkOnTheWayError:
+        raise _LinkOnTheWayError(f"{path!r} passes a symbolic link, and links are not followed") from None
+    except OSError as error:
+        if error.errno in _NO_FILE_THERE:
+            raise NoteNotFoundError(f"no note lies at {path}") from None
+        raise RefusedError(f"cannot read {path}: {reason_of(error)}") from None
+
+
+def _open_regular(folder: int, name: str) -> int:
+    """A descriptor of a file in an open folder. Raises OSError, also for what is no regular file."""
+    descriptor = beneath.open_in(folder, name, os.O_RDONLY)
+    if not stat_modes.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileNotFoundError(errno.ENOENT, "not a regular file")
+    return descriptor
+
+
+def _read_once(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
     """The bytes with the file's state before and after. Raises OSError."""
-    # O_NONBLOCK: a named pipe called x.md must not stop everything.
-    descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = _open_regular(folder, name)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
-        if not stat_modes.S_ISREG(status.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a regular file")
         if status.st_size > NOTE_LIMIT_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {NOTE_LIMIT_BYTES // 1024**2} MiB")
         data = file.read()
@@ -275,7 +318,8 @@ def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
 
 def _holds(target: Path, expected: bytes) -> bool:
     try:
-        return _read_once(target)[0] == expected
+        with beneath.folder(target.parent) as folder:
+            return _read_once(folder, target.name)[0] == expected
     except OSError:
         return False
 
