@@ -68,7 +68,14 @@ class EditRefusedError(RefusedError):
 
 
 class ConcurrentChangeError(RefusedError):
-    """The file changed between reading and writing; nothing was written."""
+    """The file changed between reading and writing: what another wrote stands.
+
+    `kept` is where the loser lies when three versions met, relative to the memory root; "" when nothing was lost.
+    """
+
+    def __init__(self, message: str, *, advice: str = "", kept: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.kept = kept
 
 
 class EngineError(VaultmemError):

@@ -18,7 +18,7 @@ def mode_of(path: Path) -> int:
 def test_what_is_written_is_there_whole_and_nothing_beside_it(tmp_path: Path) -> None:
     target = tmp_path / "a.json"
     for data in (b"one", b"two" * 100_000):
-        atomic.write(target, data)
+        atomic.write_file(target, data)
         assert target.read_bytes() == data
     assert os.listdir(tmp_path) == ["a.json"]
 
@@ -27,11 +27,11 @@ def test_a_file_keeps_its_mode_unless_another_is_asked_for(tmp_path: Path) -> No
     target = tmp_path / "a.toml"
     target.write_bytes(b"")
     target.chmod(0o640)
-    atomic.write(target, b"x")
+    atomic.write_file(target, b"x")
     assert mode_of(target) == 0o640
-    atomic.write(target, b"y", mode=0o600)
+    atomic.write_file(target, b"y", mode=0o600)
     assert mode_of(target) == 0o600
-    assert atomic.create(tmp_path / "b", b"z", mode=0o600) and mode_of(tmp_path / "b") == 0o600
+    assert atomic.create_file(tmp_path / "b", b"z", mode=0o600) and mode_of(tmp_path / "b") == 0o600
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,9 +41,9 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
     def full(descriptor: int, data: bytes) -> None:
         raise OSError(28, "no room")
 
-    monkeypatch.setattr(atomic, "_write", full)
+    monkeypatch.setattr(atomic, "write_all", full)
     with pytest.raises(OSError, match="no room"):
-        atomic.write(target, b"new")
+        atomic.write_file(target, b"new")
     assert target.read_bytes() == b"old" and os.listdir(tmp_path) == ["a"]
 
 
@@ -53,5 +53,5 @@ def test_only_what_must_outlive_a_power_cut_is_forced_to_the_disk(
 ) -> None:
     forced = list[int]()
     monkeypatch.setattr(os, "fsync", forced.append)
-    atomic.write(tmp_path / "a", b"x", is_durable=is_durable)
+    atomic.write_file(tmp_path / "a", b"x", is_durable=is_durable)
     assert len(forced) == (2 if is_durable else 0)  # the file and its folder

@@ -107,6 +107,42 @@ def test_no_descriptor_is_left_open(root: Path, outside: Path) -> None:
     assert len(os.listdir("/dev/fd")) == before
 
 
+def test_the_way_to_one_folder_after_another_is_open_a_little_at_a_time(root: Path) -> None:
+    deep = "a/" + "/".join("d" * 40)
+    (root / deep).mkdir(parents=True)
+    before = len(os.listdir("/dev/fd"))
+    way = beneath.Way(root)
+    for path in ("", "a/b", deep, deep[:-2], "a/b", "", deep, deep[:31]):
+        assert os.path.samestat(os.fstat(way.to(path)), (root / path).stat())
+        assert len(os.listdir("/dev/fd")) <= before + beneath.KEPT_OPEN + 2
+    with pytest.raises(FileNotFoundError):
+        way.to("a/gone/x")
+    with pytest.raises(NotADirectoryError, match="not a folder"):
+        way.to("a/b/c.md")
+    assert os.listdir(way.to("a/b")) == ["c.md"]
+    way.close()
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_way_passes_no_link(root: Path, outside: Path) -> None:
+    (root / "a" / "link").symlink_to(outside)
+    way = beneath.Way(root)
+    for path in ("a/link", "a/link/x"):
+        with pytest.raises(beneath.LinkOnTheWayError):
+            way.to(path)
+    way.close()
+
+
+def test_what_exists_is_told_of_links_too_and_only_files_are_opened(root: Path) -> None:
+    (root / "dangling").symlink_to("nowhere")
+    os.mkfifo(root / "pipe.md")
+    with beneath.folder(root) as folder:
+        assert [beneath.exists(folder, name) for name in ("a", "dangling", "gone")] == [True, True, False]
+        for name in ("a", "pipe.md", "gone"):
+            with pytest.raises(OSError), beneath.opened(folder, name):
+                pass
+
+
 def test_a_pipe_does_not_stop_everything(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
     os.close(beneath.open_file(root, "pipe.md", os.O_RDONLY))

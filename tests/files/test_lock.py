@@ -12,8 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.files.disk import ANOTHER_USER, as_another_user, needs_root, open_to_all
 from tests.files.holding import another_process
 from vaultmem.errors import WriterBusyError
+from vaultmem.files import lock
 from vaultmem.files.lock import WriterLock, holder
 
 FORK = Path(__file__).parent / "programs" / "forked_holder.py"
@@ -133,3 +135,76 @@ def test_a_forked_child_neither_holds_the_parents_lock_nor_keeps_it_alive(path):
     command = [sys.executable, FORK, path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout.split() == ["free", "True", "True"]
+
+
+# --- planted files
+
+
+def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_stays(path, tmp_path):
+    outside = tmp_path / "outside"
+    outside.write_text("precious")
+    path.parent.mkdir()
+    path.symlink_to(outside)
+    with pytest.raises(OSError, match="symbolic link"):
+        WriterLock(path).try_acquire()
+    assert holder(path) is None
+    assert outside.read_text() == "precious"
+    path.unlink()
+    path.hardlink_to(outside)
+    with pytest.raises(PermissionError, match="no file of this user"):
+        WriterLock(path).try_acquire()
+    assert outside.read_text() == "precious"
+
+
+def test_a_lock_that_is_no_file_is_refused(path):
+    path.parent.mkdir()
+    os.mkfifo(path)
+    with pytest.raises(PermissionError, match="no file of this user"):
+        WriterLock(path).try_acquire()
+
+
+# --- turns
+
+
+def test_writers_of_a_root_take_turns(tmp_path):
+    with lock.turn(tmp_path, "own/turn", 0.0):
+        with pytest.raises(OSError, match="another process"), lock.turn(tmp_path, "own/turn", 0.0):
+            pass
+        assert not [path for path in tmp_path.rglob("*") if path.is_file()], (
+            "it leaves no file among the notes"
+        )
+    with lock.turn(tmp_path, "own/turn", 0.0):
+        pass
+
+
+def test_where_there_can_be_no_lock_nobody_waits(tmp_path):
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "own").symlink_to(tmp_path / "outside")
+    for root in (tmp_path, tmp_path / "gone"):
+        with lock.turn(root, "own/turn", 0.0), lock.turn(root, "own/turn", 0.0):
+            pass
+    assert os.listdir(tmp_path / "outside") == []
+
+
+@needs_root
+def test_another_user_who_may_read_holds_nobody_up(tmp_path):
+    """A lock on the folder of the notes, which everybody may open, would."""
+    (tmp_path / "own" / "turn").mkdir(parents=True)
+    open_to_all(tmp_path / "own" / "turn")
+    with lock.turn(tmp_path, "own/turn", 0.0):
+        said = as_another_user(lambda: os.open(tmp_path / "own" / "turn", os.O_RDONLY))
+    assert said.startswith("PermissionError")
+    os.chown(tmp_path / "own" / "turn", ANOTHER_USER, ANOTHER_USER)
+    open_to_all(tmp_path / "own")
+    (tmp_path / "own" / "turn").chmod(0o755)
+    assert as_another_user(lambda: take_turns_twice(tmp_path)).startswith(
+        "OSError"
+    )  # its own: it waits for itself
+    os.chown(tmp_path / "own" / "turn", 0, 0)
+    (tmp_path / "own" / "turn").chmod(0o755)
+    assert as_another_user(lambda: take_turns_twice(tmp_path)) == ""  # another's: it waits for nobody
+
+
+def take_turns_twice(root):
+    with lock.turn(root, "own/turn", 0.0), lock.turn(root, "own/turn", 0.0):
+        pass

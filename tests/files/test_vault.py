@@ -9,10 +9,11 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.files.disk import put, refuse
+from tests.files.disk import as_another_user, deep_chain, needs_root, open_to_all, put, refuse
 from vaultmem.errors import (
     ConcurrentChangeError,
     EditRefusedError,
@@ -20,11 +21,17 @@ from vaultmem.errors import (
     RefusedError,
     RootMissingError,
 )
-from vaultmem.files import atomic, vault
+from vaultmem.files import exchange, lock, replacement, vault
 from vaultmem.files.snapshot import NO_FILE, FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import digest_of
 from vaultmem.notes.problems import Code
+
+
+def names(root: Path) -> list[str]:
+    """What lies in the root beside our own folder."""
+    return sorted(name for name in os.listdir(root) if name != ".vaultmem")
+
 
 KILLED_WRITE = Path(__file__).parent / "programs" / "killed_write.py"
 
@@ -74,6 +81,23 @@ def test_a_note_that_vanished_since_it_was_seen_is_none(root: Path) -> None:
     assert stub is not None and (stub.note.is_readable, stub.stat) == (False, seen)
 
 
+def test_a_notes_file_is_opened_for_reading_and_nothing_else_is(root: Path, tmp_path: Path) -> None:
+    put(root, "a/n.md", "text")
+    put(tmp_path / "outside", "o.md", "secret")
+    (root / "ext").symlink_to(tmp_path / "outside")
+    (root / "o.md").symlink_to(tmp_path / "outside" / "o.md")
+    os.mkfifo(root / "pipe.md")
+    with Vault(root).open_for_reading("a/n.md") as descriptor:
+        assert os.read(descriptor, 9) == b"text"
+    before = len(os.listdir("/dev/fd"))
+    for path in ("ext/o.md", "o.md", "pipe.md", "a", "gone.md", ".x/n.md", "../outside/o.md"):
+        with pytest.raises(NoteNotFoundError), Vault(root).open_for_reading(path):
+            pass
+    with pytest.raises(RefusedError, match="too long"), Vault(root).open_for_reading("x" * 300 + ".md"):
+        pass
+    assert len(os.listdir("/dev/fd")) == before
+
+
 def test_an_unreadable_note_is_an_unknown_note(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n: odd.md")
     refuse(monkeypatch, "open", "odd.md")
@@ -93,12 +117,12 @@ def changing_reads(monkeypatch: pytest.MonkeyPatch, file: Path, times: int) -> l
     """Let the file grow while it is read, so many times."""
     real, reads = vault._read_once, list[int]()
 
-    def read(target: Path) -> tuple[bytes, FileStat, FileStat]:
-        data, before, _ = real(target)
+    def read(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
+        data, before, _ = real(folder, name)
         if len(reads) < times:
             file.write_text(f"{len(reads)}" * (len(reads) + 50), "utf-8")
         reads.append(len(data))
-        return data, before, FileStat.of(target.stat())
+        return data, before, FileStat.of(file.stat())
 
     monkeypatch.setattr(vault, "_read_once", read)
     monkeypatch.setattr(vault, "READ_PAUSE_S", 0.0)
@@ -137,7 +161,7 @@ def test_a_file_that_does_not_come_to_rest_is_unknown(root: Path, monkeypatch: p
     ],
 )
 def test_a_path_cannot_leave_the_root_or_enter_what_is_hidden(root: Path, path: str) -> None:
-    for act in (Vault(root).resolve, Vault(root).read, Vault(root).trash):
+    for act in (Vault(root).read, Vault(root).trash):
         with pytest.raises(NoteNotFoundError):
             act(path)
     with pytest.raises(RefusedError):
@@ -172,7 +196,7 @@ def test_a_replace_keeps_the_mode_and_leaves_nothing_behind(root: Path) -> None:
         0o640,
         FileStat.of(file.stat()),
     )
-    assert os.listdir(root) == ["n.md"]
+    assert names(root) == ["n.md"]
 
 
 def test_a_replace_refuses_when_the_file_is_no_longer_what_was_read(root: Path) -> None:
@@ -183,21 +207,21 @@ def test_a_replace_refuses_when_the_file_is_no_longer_what_was_read(root: Path) 
     file.unlink()
     with pytest.raises(NoteNotFoundError):
         Vault(root).replace("n.md", b"old", b"new")
-    assert os.listdir(root) == []
+    assert names(root) == []
 
 
 def test_an_edit_at_the_last_moment_wins(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = put(root, "n.md", "old")
-    real = atomic._take_after
+    real = replacement._take_after
 
-    def edited_meanwhile(descriptor: int, target: Path) -> None:
-        real(descriptor, target)
+    def edited_meanwhile(descriptor: int, old: int) -> None:
+        real(descriptor, old)
         file.write_text("edited meanwhile")
 
-    monkeypatch.setattr(atomic, "_take_after", edited_meanwhile)
+    monkeypatch.setattr(replacement, "_take_after", edited_meanwhile)
     with pytest.raises(ConcurrentChangeError):
         Vault(root).replace("n.md", b"old", b"new")
-    assert (file.read_text(), os.listdir(root)) == ("edited meanwhile", ["n.md"])
+    assert (file.read_text(), names(root)) == ("edited meanwhile", ["n.md"])
 
 
 def test_a_write_protected_note_is_not_replaced(root: Path) -> None:
@@ -215,7 +239,7 @@ def test_a_full_disk_leaves_the_note_alone(root: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(RefusedError, match="no space left"):
         Vault(root).replace("n.md", b"old", b"new")
-    assert (file.read_text(), os.listdir(root)) == ("old", ["n.md"])
+    assert (file.read_text(), names(root)) == ("old", ["n.md"])
 
 
 def test_writers_of_one_note_wait_for_each_other(root: Path) -> None:
@@ -242,8 +266,8 @@ def test_writers_of_one_note_wait_for_each_other(root: Path) -> None:
 
 def test_a_stuck_writer_is_not_waited_for_without_end(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(root, "n.md", "old")
-    monkeypatch.setattr(atomic, "FOLDER_WAIT_S", 0.0)
-    with atomic._folder_lock(root), pytest.raises(RefusedError, match="another process"):
+    monkeypatch.setattr(vault, "TURN_WAIT_S", 0.0)
+    with lock.turn(root, vault.TURN_FOLDER, 0.0), pytest.raises(RefusedError, match="another process"):
         Vault(root).replace("n.md", b"old", b"new")
 
 
@@ -252,11 +276,11 @@ def test_a_killed_write_leaves_the_old_text_and_a_leftover_that_is_swept(root: P
     killed = subprocess.run([sys.executable, KILLED_WRITE, root], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert (root / "n.md").read_text() == "old"
-    assert len(os.listdir(root)) == 2
+    assert len(names(root)) == 2
     assert set(Vault(root).scan().files) == {"n.md"}
     assert Vault(root).sweep_leftovers() == 0  # it could be a write that is under way
     assert Vault(root).sweep_leftovers(older_than_s=0) == 1
-    assert os.listdir(root) == ["n.md"]
+    assert names(root) == ["n.md"]
 
 
 # --- creating
@@ -282,7 +306,7 @@ def test_a_new_note_is_made_whole_where_hard_links_are_missing(
 
     monkeypatch.setattr(os, "link", refused)
     assert [Vault(root).create("n.md", text) for text in (b"1", b"2")] == ["n.md", "n-2.md"]
-    assert sorted(os.listdir(root)) == ["n-2.md", "n.md"]
+    assert names(root) == ["n-2.md", "n.md"]
 
 
 def test_a_new_note_needs_a_root_and_a_notes_name(root: Path, tmp_path: Path) -> None:
@@ -340,6 +364,102 @@ def test_without_a_vault_there_is_no_trash(tmp_path: Path) -> None:
 def test_what_is_gone_cannot_be_trashed(root: Path) -> None:
     with pytest.raises(NoteNotFoundError):
         Vault(root).trash("gone.md")
+
+
+def test_a_trash_that_is_a_link_takes_no_note(root: Path, tmp_path: Path) -> None:
+    file = put(root, "n.md", "text")
+    (tmp_path / "outside").mkdir()
+    trash = root.parent / ".trash"
+    trash.symlink_to(tmp_path / "outside")
+    with pytest.raises(EditRefusedError, match=r"\.trash is a symbolic link"):
+        Vault(root).trash("n.md")
+    put(tmp_path, "outside/m.md", "foreign")
+    with pytest.raises(EditRefusedError, match="symbolic link"):
+        Vault(root).restore(trash / "m.md", "m.md")
+    assert (file.read_text(), os.listdir(tmp_path / "outside"), names(root)) == ("text", ["m.md"], ["n.md"])
+
+
+def test_only_notes_go_to_the_trash_and_only_what_lies_there_comes_back(root: Path, tmp_path: Path) -> None:
+    (root / "folder.md").mkdir()
+    outside = put(tmp_path, "o.md", "foreign")
+    (root / "link.md").symlink_to(outside)
+    for path, refusal in (("folder.md", NoteNotFoundError), ("link.md", EditRefusedError)):
+        with pytest.raises(refusal):
+            Vault(root).trash(path)
+    with pytest.raises(RefusedError, match="not in the trash"):
+        Vault(root).restore(outside, "o.md")
+    (root.parent / ".trash" / "planted.md").symlink_to(outside)
+    with pytest.raises(EditRefusedError, match="symbolic link"):
+        Vault(root).restore(root.parent / ".trash" / "planted.md", "o.md")
+    assert outside.read_text() == "foreign" and names(root) == ["folder.md", "link.md"]
+
+
+def test_a_save_at_the_instant_of_the_move_goes_to_the_trash_with_it(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(root, "n.md", "old")
+    real = exchange.move_to_free_name
+
+    def save_first(*arguments: Any) -> bool:
+        (root / "editor.tmp").write_text("saved")
+        (root / "editor.tmp").replace(file)
+        return real(*arguments)
+
+    monkeypatch.setattr(exchange, "move_to_free_name", save_first)
+    assert (Vault(root).trash("n.md").read_text(), names(root)) == ("saved", [])
+    put(root, "n.md", "old")
+    monkeypatch.setattr(exchange, "move_to_free_name", lambda *_: False)  # a system without it
+    assert (Vault(root).trash("n.md").read_text(), names(root)) == ("old", [])
+
+
+def test_the_loser_of_two_saves_is_kept_and_told(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = put(root, "a/n.md", "old")
+    real, saves = exchange.swap, ["first", "second"]
+
+    def save_first(*arguments: Any) -> bool:
+        if saves:
+            (root / "editor.tmp").write_text(saves.pop(0))
+            (root / "editor.tmp").replace(file)
+        return real(*arguments)
+
+    monkeypatch.setattr(exchange, "swap", save_first)
+    with pytest.raises(ConcurrentChangeError, match=r"kept as \.vaultmem/lost/.*-n\.md") as refused:
+        Vault(root).replace("a/n.md", b"old", b"new")
+    assert (root / refused.value.kept).read_text() == "first"
+    assert (file.read_text(), os.listdir(root / "a")) == ("second", ["n.md"])
+
+
+def test_a_loser_that_cannot_be_kept_apart_stays_beside_its_note(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(root, "n.md", "old")
+    (root / ".vaultmem").symlink_to(tmp_path)
+    with file.open("r+b", buffering=0) as editor:
+        monkeypatch.setattr(exchange, "swap", lambda *_: False)
+        monkeypatch.setattr(replacement, "_wait_for_writers", lambda _: editor.write(b"late"))
+        with pytest.raises(ConcurrentChangeError) as refused:
+            Vault(root).replace("n.md", b"old", b"new")
+    assert (root / refused.value.kept).read_bytes() == b"late" and file.read_bytes() == b"new"
+
+
+@needs_root
+def test_a_note_of_another_user_is_not_taken_over(root: Path) -> None:
+    file = put(root, "n.md", "old")
+    open_to_all(root)
+    root.chmod(0o777)
+    said = as_another_user(lambda: Vault(root).replace("n.md", b"old", b"new"))
+    assert said == (
+        "RefusedError: cannot write n.md: it belongs to another user, and would be yours when written anew"
+    )
+    assert (file.read_text(), file.stat().st_uid) == ("old", 0)
+
+
+def test_a_chain_of_folders_beyond_any_path_is_read_and_written(root: Path) -> None:
+    with deep_chain(root, 50, "d" * 100):  # longer than the system takes as one path
+        path = Vault(root).create("/".join(["d" * 100] * 50) + "/n.md", b"old")
+        assert set(Vault(root).scan().files) == {path} == set(Vault(root).scan([path]).files)
+        Vault(root).replace(path, b"old", b"new")
+        assert Vault(root).read(path)[0] == b"new" and Vault(root).stat(path) is not None
 
 
 def test_a_root_has_an_identity_of_its_own(root: Path, tmp_path: Path) -> None:

@@ -14,7 +14,11 @@ import errno
 import os
 import stat as stat_modes
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
+
+KEPT_OPEN = 8
+"""As many folders above the last one are kept open by a walk."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
@@ -37,10 +41,52 @@ def folder(root: str | Path, path: str = "", *, make: int | None = None) -> Iter
     descriptor = os.open(root, _FOLDER)
     try:
         for part in parts_of(path):
-            descriptor = _step(descriptor, part, make)
+            above, descriptor = descriptor, _step(descriptor, part, make)
+            os.close(above)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+class Way:
+    """The way to the folder below `root` that was opened last: the next one is reached from the nearest above it.
+
+    So a walk opens each folder about once, however deep it lies, and holds a few descriptors. Close it.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self._root = os.open(root, _FOLDER)
+        self._parts: list[str] = []
+        self._open: list[tuple[int, int]] = []  # depth and descriptor of the last parts
+
+    @property
+    def root(self) -> int:
+        """The descriptor of the root."""
+        return self._root
+
+    def to(self, path: str) -> int:
+        """A descriptor of the folder `path`, open until the next call. Raises as `folder`."""
+        parts = parts_of(path)
+        shared = takewhile(lambda pair: pair[0] == pair[1], zip(self._parts, parts, strict=False))
+        self._go_back(sum(1 for _ in shared))
+        depth, descriptor = self._open[-1] if self._open else (0, self._root)
+        self._parts = parts[:depth]
+        for part in parts[depth:]:
+            descriptor = _step(descriptor, part, None)
+            self._parts.append(part)
+            self._open.append((len(self._parts), descriptor))
+            if len(self._open) > KEPT_OPEN:
+                os.close(self._open.pop(0)[1])
+        return descriptor
+
+    def _go_back(self, depth: int) -> None:
+        while self._open and self._open[-1][0] > depth:
+            os.close(self._open.pop()[1])
+
+    def close(self) -> None:
+        """Close every descriptor."""
+        self._go_back(0)
+        os.close(self._root)
 
 
 def open_file(root: str | Path, path: str, flags: int, mode: int = 0o600) -> int:
@@ -63,6 +109,27 @@ def open_in(parent: int, name: str, flags: int, mode: int = 0o600) -> int:
         raise
 
 
+@contextlib.contextmanager
+def opened(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
+    """A descriptor of a regular file in an open folder, closed afterwards. Raises LinkOnTheWayError, OSError."""
+    descriptor = open_in(parent, name, flags, mode)
+    try:
+        if not stat_modes.S_ISREG(os.fstat(descriptor).st_mode):
+            raise FileNotFoundError(errno.ENOENT, "not a regular file", name)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def exists(parent: int, name: str) -> bool:
+    """Whether anything in an open folder has this name, a link too. Raises OSError when nobody can tell."""
+    try:
+        os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def parts_of(path: str) -> list[str]:
     """The names on the way, none for "". Raises FileNotFoundError for a path that could lead out of its root."""
     parts = path.split("/") if path else []
@@ -72,17 +139,17 @@ def parts_of(path: str) -> list[str]:
 
 
 def _step(parent: int, name: str, make: int | None) -> int:
-    """The descriptor of a folder in `parent`, which is closed when that was opened."""
+    """The descriptor of a folder in `parent`."""
     if make is not None:
         with contextlib.suppress(FileExistsError):
             os.mkdir(name, make, dir_fd=parent)
             with contextlib.suppress(OSError):  # a file system that cannot
                 os.fsync(parent)
     try:
-        descriptor = os.open(name, _FOLDER | _NO_LINK, dir_fd=parent)
-    except NotADirectoryError:
+        return os.open(name, _FOLDER | _NO_LINK, dir_fd=parent)
+    except OSError as error:
+        if error.errno not in (errno.ENOTDIR, errno.ELOOP):  # what systems say of a link
+            raise
         if stat_modes.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode):
             raise LinkOnTheWayError(name) from None
-        raise
-    os.close(parent)
-    return descriptor
+        raise NotADirectoryError(errno.ENOTDIR, f"{name} is not a folder", name) from None

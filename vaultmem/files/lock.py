@@ -5,13 +5,18 @@ The file also holds the holder's process id, for people; it is never what decide
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
+import stat as stat_modes
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
+from vaultmem.files import beneath
 
 RETRY_S = 0.02
 PROBE_GRACE_S = 0.06
@@ -65,7 +70,8 @@ class WriterLock:
 
     def _try_once(self) -> bool:
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        with beneath.folder(self._path.parent) as folder:
+            descriptor = _open_own(folder, self._path.name, os.O_RDWR | os.O_CREAT)
         # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
         if not (_try_lock(descriptor, shared=False) and _is_at(self._path, descriptor)):
             os.close(descriptor)
@@ -96,10 +102,53 @@ class WriterLock:
             self._descriptor = None
 
 
+@contextlib.contextmanager
+def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
+    """A turn of our own writers below `root`; others cannot hold it up, as only this user can open the folder `path`.
+
+    Where no such folder can be had (a root that several users write, or read-only but for its notes) nobody waits for
+    anybody. Raises OSError after `timeout_s`.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            descriptor = stack.enter_context(beneath.folder(root, path, make=0o700))
+            is_own = _is_of_this_user(os.fstat(descriptor))
+            if is_own:
+                os.fchmod(descriptor, 0o700)
+        except OSError:
+            is_own = False
+        if is_own:
+            _wait(descriptor, timeout_s)
+        yield
+
+
+def _wait(descriptor: int, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not _try_lock(descriptor, shared=False):
+        if time.monotonic() > deadline:
+            raise OSError(errno.EBUSY, "another process is writing notes here")
+        time.sleep(RETRY_S)
+
+
+def _open_own(folder: int, name: str, flags: int) -> int:
+    """A descriptor of a lock file, never of what somebody put in its place. Raises OSError."""
+    descriptor = beneath.open_in(folder, name, flags, 0o600)
+    status = os.fstat(descriptor)
+    is_file = stat_modes.S_ISREG(status.st_mode) and status.st_nlink <= 1
+    if not (is_file and _is_of_this_user(status)):
+        os.close(descriptor)
+        raise PermissionError(errno.EPERM, "the lock is no file of this user", name)
+    return descriptor
+
+
+def _is_of_this_user(status: os.stat_result) -> bool:
+    return status.st_uid == os.geteuid() or os.geteuid() == 0
+
+
 def _is_at(path: Path, descriptor: int) -> bool:
     """The open file is the one that lies at `path`."""
     try:
-        return os.path.samestat(os.fstat(descriptor), path.stat())
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
     except OSError:
         return False
 
@@ -107,7 +156,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def holder(path: Path) -> int | None:
     """The process id of the live holder of the lock at `path`, or None. Takes nothing away from anybody."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = beneath.open_file(path.parent, path.name, os.O_RDWR)
     except OSError:
         return None
     try:

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vaultmem.errors import RootMissingError
+from vaultmem.files import beneath
 from vaultmem.notes.names import is_note_name, is_skipped_folder, placeholder_of
 
 ROOT_ADVICE = "Mount or restore it, or point --root / MARCH_MEMORY_ROOT at the right folder."
@@ -58,12 +59,13 @@ def take_snapshot(root: Path, paths: Iterable[str] | None = None, *, advice: str
     """
     identity = root_identity(root, advice)
     scope = None if paths is None else _scope(paths)
-    walk = _Walk(os.fspath(root), advice)
-    if scope is None:
-        walk.folder("")
-    else:
-        for path in scope:
-            walk.item(path)
+    with contextlib.closing(_way_from(root, advice)) as way:
+        walk = _Walk(way, root, advice)
+        if scope is None:
+            walk.folder("")
+        else:
+            for path in scope:
+                walk.item(path)
     # A root that vanishes under the walk would look like a burst of deletions.
     if root_identity(root, advice) != identity:
         raise RootMissingError(f"the memory root {root} was replaced while it was read", advice=advice)
@@ -122,50 +124,64 @@ def _printable(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+def _way_from(root: Path, advice: str) -> beneath.Way:
+    try:
+        return beneath.Way(root)
+    except OSError as error:
+        raise _unusable(root, reason_of(error), advice) from None
+
+
 @dataclass(slots=True)
 class _Walk:
     """One scan in the making."""
 
-    root: str
+    way: beneath.Way
+    root: Path
     advice: str
     files: dict[str, FileStat] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
     stubs: set[str] = field(default_factory=set)
-    _links: dict[str, bool] = field(default_factory=dict)
 
     def item(self, path: str) -> None:
         """Look at one path that was asked for: a file, a folder, something gone, or nothing of ours."""
         if any(is_skipped_folder(part) for part in path.split("/")):
             return
         try:
-            if self._passes_link(path):
-                return
-            mode = (status := os.lstat(f"{self.root}/{path}")).st_mode
-        except (FileNotFoundError, NotADirectoryError, ValueError):  # ValueError: a NUL, so no such file
-            self._look_for_stub(path)
+            *parents, name = beneath.parts_of(path)
+            folder = self.way.to("/".join(parents))
+            if self._look_at(folder, name, path):
+                self.folder(path)
+        except (FileNotFoundError, NotADirectoryError, beneath.LinkOnTheWayError):
             return
         except OSError as error:
             self.unknown[path] = reason_of(error)
-            return
-        if stat_modes.S_ISDIR(mode):
-            self.folder(path + "/")
-        elif stat_modes.S_ISREG(mode) and is_note_name(path.rpartition("/")[2]):
-            self.files[path] = FileStat.of(status)
 
-    def folder(self, prefix: str) -> None:
-        """Look at a folder and all below it. `prefix` is "" for the root, else it ends in a slash."""
-        pending = [prefix]
+    def _look_at(self, folder: int, name: str, path: str) -> bool:
+        """Look at what has this name; whether it is a folder. Raises OSError."""
+        try:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            if is_note_name(name) and beneath.exists(folder, f".{name}.icloud"):
+                self.stubs.add(path)
+            return False
+        if stat_modes.S_ISREG(status.st_mode) and is_note_name(name):
+            self.files[path] = FileStat.of(status)
+        return stat_modes.S_ISDIR(status.st_mode)
+
+    def folder(self, path: str) -> None:
+        """Look at a folder, "" for the root, and all below it."""
+        pending = [path]
         while pending:
-            prefix = pending.pop()
+            path = pending.pop()
             try:
-                with os.scandir(f"{self.root}/{prefix}") as entries:
+                with os.scandir(self.way.to(path)) as entries:
                     for entry in entries:
-                        self._entry(entry, prefix, pending)
+                        self._entry(entry, f"{path}/" if path else "", pending)
             except OSError as error:
-                if not prefix:
+                if not path:
                     raise _unusable(self.root, reason_of(error), self.advice) from None
-                if not isinstance(error, FileNotFoundError):
-                    self.unknown[prefix[:-1]] = reason_of(error)
+                if not isinstance(error, FileNotFoundError | beneath.LinkOnTheWayError):
+                    self.unknown[path] = reason_of(error)
 
     def _entry(self, entry: os.DirEntry[str], prefix: str, pending: list[str]) -> None:
         name = entry.name
@@ -177,7 +193,7 @@ class _Walk:
         try:
             if entry.is_dir(follow_symlinks=False):
                 if self._is_utf8(path):
-                    pending.append(path + "/")
+                    pending.append(path)
             elif is_note_name(name) and entry.is_file(follow_symlinks=False) and self._is_utf8(path):
                 self.files[path] = FileStat.of(entry.stat(follow_symlinks=False))
         except FileNotFoundError:
@@ -191,20 +207,3 @@ class _Walk:
             return True
         self.unknown[printable] = "its name is not UTF-8; rename it"
         return False
-
-    def _passes_link(self, path: str) -> bool:
-        """Whether the path, or a folder on the way to it, is a symbolic link. Raises OSError."""
-        parts = path.split("/")
-        for end in range(1, len(parts) + 1):
-            place = "/".join(parts[:end])
-            if place not in self._links:
-                self._links[place] = stat_modes.S_ISLNK(os.lstat(f"{self.root}/{place}").st_mode)
-            if self._links[place]:
-                return True
-        return False
-
-    def _look_for_stub(self, path: str) -> None:
-        folder, _, name = path.rpartition("/")
-        with contextlib.suppress(ValueError):
-            if is_note_name(name) and os.path.lexists(f"{self.root}/{folder}/.{name}.icloud"):
-                self.stubs.add(path)

@@ -1,8 +1,9 @@
 """The memory root on disk: the only module that reads and writes user Markdown.
 
 Paths are texts relative to the root with `/` between the parts. Symbolic links are never followed, in reading,
-scanning or writing; dot-folders do not exist for it. A write is: a temporary file beside the note, fsync, a last
-look whether the note is still what was read, then an atomic replace.
+scanning or writing: folders are opened part by part, so that what was checked is what is read and written.
+Dot-folders do not exist for it. A write is: a temporary file beside the note, fsync, a last look whether the note is
+still what was read, then an exchange of the two, and a look at what came out.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
-from vaultmem.files import atomic
+from vaultmem.files import atomic, beneath, leftovers, lock, lost, replacement
 from vaultmem.files.snapshot import (
     NO_FILE,
     ROOT_ADVICE,
@@ -36,6 +37,11 @@ NOTE_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4
 READ_PAUSE_S = 0.02
 LEFTOVER_AGE_S = 600.0
+TURN_FOLDER = ".vaultmem/turn"
+TURN_WAIT_S = 10.0
+LOST_ADVICE = "Look at both: `vaultmem doctor` shows the difference."
+
+_NO_FILE_THERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ENXIO})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +71,22 @@ class Vault:
     def stat(self, path: str) -> FileStat | None:
         """The state of one note's file; None when it is gone, a link, or cannot be looked at."""
         try:
-            status = self.resolve(path).lstat()
-        except (OSError, NoteNotFoundError):
+            with self._folder_of(path) as (folder, name):
+                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except (OSError, RefusedError):
             return None
         return FileStat.of(status) if stat_modes.S_ISREG(status.st_mode) else None
+
+    @contextlib.contextmanager
+    def open_for_reading(self, path: str) -> Iterator[int]:
+        """A descriptor of a note's file, reached without following a link below the root; closed afterwards.
+
+        Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be opened.
+        """
+        with contextlib.ExitStack() as stack:
+            with _reading(path), self._folder_of(path) as (folder, name):
+                descriptor = stack.enter_context(beneath.opened(folder, name))
+            yield descriptor
 
     def read(self, path: str) -> tuple[bytes, FileStat]:
         """Read a file whole, with its state at that time; read again when it changes meanwhile.
@@ -76,17 +94,12 @@ class Vault:
         Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be read or does not
         come to rest.
         """
-        target = self.resolve(path)
-        try:
+        with _reading(path), self._folder_of(path) as (folder, name):
             for _ in range(READ_TRIES):
-                data, before, after = _read_once(target)
+                data, before, after = _read_once(folder, name)
                 if before == after and len(data) == before.size:
                     return data, before
                 time.sleep(READ_PAUSE_S)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
-                raise NoteNotFoundError(f"no note lies at {path}") from None
-            raise RefusedError(f"cannot read {path}: {reason_of(error)}") from None
         raise RefusedError(f"cannot read {path}: it keeps changing", advice="Try again when it is saved.")
 
     def read_note(self, path: str, seen: FileStat = NO_FILE) -> Reading:
@@ -97,7 +110,7 @@ class Vault:
         try:
             data, state = self.read(path)
         except NoteNotFoundError:
-            if self._has_stub(path):
+            if self._is_stubbed(path):
                 detail = "its content is still in the cloud"
                 return Reading(unknown_note(path, Code.CLOUD_PLACEHOLDER, detail), seen)
             raise
@@ -112,23 +125,6 @@ class Vault:
             return self.read_note(path, seen)
         except NoteNotFoundError:
             return None
-
-    def resolve(self, path: str) -> Path:
-        """The place of a path, which need not exist.
-
-        Raises NoteNotFoundError when it leaves the root, is hidden or passes a symbolic link.
-        """
-        parts = path.split("/")
-        if "\0" in path or any(part in ("", ".", "..") for part in parts):
-            raise NoteNotFoundError(f"{path!r} is not a path inside the memory root")
-        if any(is_skipped_folder(part) for part in parts):
-            raise NoteNotFoundError(f"{path!r} is hidden: names that begin with a dot are never notes")
-        place = os.fspath(self.root)
-        for part in parts:
-            place = f"{place}/{part}"
-            if _is_link(place):
-                raise _LinkOnTheWayError(f"{path!r} passes a symbolic link, and links are not followed")
-        return Path(place)
 
     def identity(self) -> str:
         """What tells this folder from another one at the same path. Raises RootMissingError."""
@@ -147,19 +143,22 @@ class Vault:
         Raises ConcurrentChangeError when the file holds something else by now, EditRefusedError for a link,
         NoteNotFoundError, RefusedError when it cannot be written. In each case the note is untouched.
         """
-        target = self._writable(path)
-        try:
-            if not target.lstat().st_mode & 0o222:
+        with (
+            _refusing(f"cannot write {path}", f"no note lies at {path} any more"),
+            self._folder_of(path) as (folder, name),
+            self._turn(),
+        ):
+            if not os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode & 0o222:
                 raise PermissionError(errno.EACCES, "the file is write-protected")
-            written = atomic.replace(target, after, only_if=lambda: _holds(target, before))
-        except FileNotFoundError:
-            raise NoteNotFoundError(f"no note lies at {path} any more") from None
-        except OSError as error:
-            raise RefusedError(f"cannot write {path}: {reason_of(error)}") from None
-        if written is None:
+            done = replacement.replace(folder, name, before, after)
+            kept = done.aside and self._keep(folder, done.aside, path)
+        if kept:
+            message = f"{path} was saved by somebody else at the same time; one version is kept as {kept}"
+            raise ConcurrentChangeError(message, advice=LOST_ADVICE, kept=kept)
+        if done.status is None:
             message = f"{path} changed since it was read; nothing was written"
             raise ConcurrentChangeError(message, advice="Look at it again and repeat the edit.")
-        return FileStat.of(written)
+        return FileStat.of(done.status)
 
     def create(self, path: str, data: bytes) -> str:
         """Write a new note at `path`, or with `-2`, `-3`… behind its stem when that is taken; return its path.
@@ -171,37 +170,38 @@ class Vault:
             advice = "It must end in .md and not begin with a dot."
             raise RefusedError(f"{path!r} is no name for a note", advice=advice)
         root_identity(self.root, self._root_advice)
-        folder = self._writable(path).parent
-        try:
-            atomic.make_folders(self.root, folder)
-            return next(
+        with _refusing(f"cannot write {path}"), self._folder_of(path, make=0o777) as (folder, name):
+            _refuse_link(folder, name)
+            made = next(
                 candidate
-                for candidate in _numbered(path[:-3], "-", path[-3:])
-                if not self._has_stub(candidate) and atomic.create(self._writable(candidate), data)
+                for candidate in atomic.free_names(name)
+                if not _has_stub(folder, candidate) and atomic.create(folder, candidate, data)
             )
-        except OSError as error:
-            raise RefusedError(f"cannot write {path}: {reason_of(error)}") from None
+        return path.removesuffix(name) + made
 
     def trash(self, path: str) -> Path:
         """Move a note into the `.trash` of its Obsidian vault; return where it lies now.
 
-        The vault is the nearest folder upward that holds `.obsidian`. Raises RefusedError when there is none.
+        The vault is the nearest folder upward that holds `.obsidian`. Raises RefusedError when there is none, or when
+        its `.trash` is a link.
         """
-        source, folder = self._writable(path), self.trash_folder(path)
-        try:
-            folder.mkdir(exist_ok=True)
-            return next(
-                folder / name
-                for name in _numbered(source.stem, " ", source.suffix)
-                if atomic.move(source, folder / name)
+        trash = self.trash_folder(path)
+        with (
+            _refusing(f"cannot move {path} to the trash", f"no note lies at {path}"),
+            self._folder_of(path) as (folder, name),
+            beneath.folder(trash.parent, trash.name, make=0o777) as target_folder,
+        ):
+            _demand_file(folder, name)
+            moved = next(
+                target
+                for target in atomic.free_names(name, " ")
+                if atomic.move(folder, name, target_folder, target)
             )
-        except FileNotFoundError:
-            raise NoteNotFoundError(f"no note lies at {path}") from None
-        except OSError as error:
-            raise RefusedError(f"cannot move {path} to the trash: {reason_of(error)}") from None
+        return trash / moved
 
     def trash_folder(self, path: str) -> Path:
         """The `.trash` of the vault that a note belongs to. Raises RefusedError when there is none."""
+        _refuse_hidden(path)
         root = self.root.resolve()
         for folder in (root, *root.parents):
             if (folder / ".obsidian").is_dir():
@@ -211,79 +211,118 @@ class Vault:
 
     def restore(self, trashed: Path, path: str) -> None:
         """Move a note from the trash back to its path. Raises RefusedError when something lies there by now."""
-        target = self._writable(path)
-        try:
-            trashed.lstat()
-            atomic.make_folders(self.root, target.parent)
-            is_moved = atomic.move(trashed, target)
-        except FileNotFoundError:
-            raise NoteNotFoundError(f"{trashed} is no longer there") from None
-        except OSError as error:
-            raise RefusedError(f"cannot restore {path}: {reason_of(error)}") from None
+        trash = self.trash_folder(path)
+        if trashed.parent != trash:
+            raise RefusedError(f"{trashed} is not in the trash {trash}")
+        with (
+            _refusing(f"cannot restore {path}", f"{trashed} is no longer there"),
+            beneath.folder(trash.parent, trash.name) as trash_folder,
+        ):
+            _demand_file(trash_folder, trashed.name)
+            with self._folder_of(path, make=0o777) as (folder, name):
+                is_moved = atomic.move(trash_folder, trashed.name, folder, name)
         if not is_moved:
             raise RefusedError(f"cannot restore {path}: another file lies there by now")
 
     def sweep_leftovers(self, older_than_s: float = LEFTOVER_AGE_S) -> int:
-        """Delete temporary files that a killed write left behind; return how many."""
-        count = 0
-        for folder, folders, names in os.walk(self.root):
-            folders[:] = [name for name in folders if not is_skipped_folder(name)]
-            for leftover in (Path(folder, name) for name in names if atomic.is_temporary(name)):
-                with contextlib.suppress(OSError):
-                    if time.time() - leftover.lstat().st_mtime >= older_than_s:
-                        leftover.unlink()
-                        count += 1
-        return count
+        """Delete what killed writes left behind, and keep what in it may be somebody's; return how many."""
+        return leftovers.sweep(self.root, older_than_s)
 
     # --- inside
 
-    def _writable(self, path: str) -> Path:
-        try:
-            return self.resolve(path)
-        except _LinkOnTheWayError as error:
-            raise EditRefusedError(str(error)) from None
+    @contextlib.contextmanager
+    def _folder_of(self, path: str, *, make: int | None = None) -> Iterator[tuple[int, str]]:
+        """A note's folder, opened below the root, and the note's name in it; `make`: missing folders are made.
 
-    def _has_stub(self, path: str) -> bool:
-        folder, _, name = path.rpartition("/")
-        return os.path.lexists(self.root / folder / f".{name}.icloud")
+        Raises NoteNotFoundError, OSError.
+        """
+        _refuse_hidden(path)
+        parent, _, name = path.rpartition("/")
+        with beneath.folder(self.root, parent, make=make) as folder:
+            yield folder, name
+
+    def _is_stubbed(self, path: str) -> bool:
+        try:
+            with self._folder_of(path) as (folder, name):
+                return _has_stub(folder, name)
+        except (OSError, NoteNotFoundError):
+            return False
+
+    def _turn(self) -> contextlib.AbstractContextManager[None]:
+        return lock.turn(self.root, TURN_FOLDER, TURN_WAIT_S)
+
+    def _keep(self, folder: int, aside: str, path: str) -> str:
+        """Keep a version that lost its name; its place relative to the root."""
+        parent, slash, name = path.rpartition("/")
+        try:
+            return lost.keep(self.root, folder, aside, name)
+        except OSError:  # it stays beside its note
+            return f"{parent}{slash}{aside}"
 
 
 class _LinkOnTheWayError(NoteNotFoundError):
     """A path leads over a symbolic link: for a reader nothing is there, a writer gets a refusal."""
 
 
-def _is_link(place: str) -> bool:
+def _refuse_hidden(path: str) -> None:
+    """Raise NoteNotFoundError for a path that leaves the root or is hidden."""
+    parts = path.split("/")
+    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+        raise NoteNotFoundError(f"{path!r} is not a path inside the memory root")
+    if any(is_skipped_folder(part) for part in parts):
+        raise NoteNotFoundError(f"{path!r} is hidden: names that begin with a dot are never notes")
+
+
+@contextlib.contextmanager
+def _reading(path: str) -> Iterator[None]:
+    """What the system says against reading a note, as an error of ours."""
     try:
-        return stat_modes.S_ISLNK(os.lstat(place).st_mode)
-    except OSError:  # whoever opens it will say what is wrong with it
-        return False
+        yield
+    except beneath.LinkOnTheWayError:
+        raise _LinkOnTheWayError(f"{path!r} passes a symbolic link, and links are not followed") from None
+    except OSError as error:
+        if error.errno in _NO_FILE_THERE:
+            raise NoteNotFoundError(f"no note lies at {path}") from None
+        raise RefusedError(f"cannot read {path}: {reason_of(error)}") from None
 
 
-def _read_once(target: Path) -> tuple[bytes, FileStat, FileStat]:
+@contextlib.contextmanager
+def _refusing(refusal: str, absence: str | None = None) -> Iterator[None]:
+    """What the system says against a write, as an error of ours; `absence` is what it means that something is gone."""
+    try:
+        yield
+    except beneath.LinkOnTheWayError as error:
+        message = f"{refusal}: {error.filename} is a symbolic link, and links are not followed"
+        raise EditRefusedError(message) from None
+    except OSError as error:
+        if absence is not None and isinstance(error, FileNotFoundError):
+            raise NoteNotFoundError(absence) from None
+        raise RefusedError(f"{refusal}: {reason_of(error)}") from None
+
+
+def _refuse_link(folder: int, name: str) -> None:
+    """Raise LinkOnTheWayError when a link has the name."""
+    with contextlib.suppress(FileNotFoundError):
+        if stat_modes.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise beneath.LinkOnTheWayError(name)
+
+
+def _demand_file(folder: int, name: str) -> None:
+    """Raise FileNotFoundError, or LinkOnTheWayError, for what is no regular file."""
+    with beneath.opened(folder, name):
+        pass
+
+
+def _has_stub(folder: int, name: str) -> bool:
+    """Whether a cloud stub stands for a note. Raises OSError."""
+    return beneath.exists(folder, f".{name}.icloud")
+
+
+def _read_once(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
     """The bytes with the file's state before and after. Raises OSError."""
-    # O_NONBLOCK: a named pipe called x.md must not stop everything.
-    descriptor = os.open(target, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
+    with beneath.opened(folder, name) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         status = os.fstat(descriptor)
-        if not stat_modes.S_ISREG(status.st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a regular file")
         if status.st_size > NOTE_LIMIT_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {NOTE_LIMIT_BYTES // 1024**2} MiB")
         data = file.read()
         return data, FileStat.of(status), FileStat.of(os.fstat(descriptor))
-
-
-def _holds(target: Path, expected: bytes) -> bool:
-    try:
-        return _read_once(target)[0] == expected
-    except OSError:
-        return False
-
-
-def _numbered(stem: str, joint: str, suffix: str) -> Iterator[str]:
-    """A name, then the same with 2, 3… for ever."""
-    yield stem + suffix
-    number = 2
-    while True:
-        yield f"{stem}{joint}{number}{suffix}"
-        number += 1

@@ -116,7 +116,7 @@ def _create(path: Path, data: bytes) -> None:
     from vaultmem.files import atomic  # seldom wanted
 
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    atomic.create(path, data, mode=0o600)  # where another session made it this instant, that one stands
+    atomic.create_file(path, data, mode=0o600)  # where another session made it this instant, that one stands
 
 
 def _cut(text: str, measure: Callable[[str], int]) -> str:

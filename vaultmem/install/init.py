@@ -74,6 +74,7 @@ def _write_root(file: Path, root: Path) -> bool:
     Raises OSError, and RefusedError when the file would not say so afterwards or has changed meanwhile.
     """
     from vaultmem.files import atomic
+    from vaultmem.files.replacement import replace_file
 
     target = file.resolve()  # a link into somebody's dotfiles stays a link
     before = target.read_bytes() if target.exists() else None
@@ -82,9 +83,9 @@ def _write_root(file: Path, root: Path) -> bool:
         return False
     if before is None:
         target.parent.mkdir(parents=True, exist_ok=True)
-        is_written = atomic.create(target, after)
+        is_written = atomic.create_file(target, after)
     else:
-        is_written = atomic.replace(target, after, only_if=lambda: target.read_bytes() == before) is not None
+        is_written = replace_file(target, before, after)
     if not is_written:
         raise RefusedError(f"{file} changed meanwhile; nothing was written", advice="Try again.")
     return True

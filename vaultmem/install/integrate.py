@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any
 from vaultmem.clients import GENERIC, Client
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.files import atomic
+from vaultmem.files.replacement import replace_file
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
@@ -136,13 +137,12 @@ def apply(edit: FileEdit, *, back_up: bool) -> str:
     try:
         if edit.before is None:
             edit.path.parent.mkdir(parents=True, exist_ok=True)
-            is_written = atomic.create(edit.path, data, mode=0o600)
+            is_written = atomic.create_file(edit.path, data, mode=0o600)
         else:
             before = edit.before.encode()
             if back_up:
                 _back_up(edit.path, before)
-            done = atomic.replace(edit.path, data, only_if=lambda: edit.path.read_bytes() == before)
-            is_written = done is not None
+            is_written = replace_file(edit.path, before, data)
             is_ours_alone = edit.after.strip() in ("", "{}") and not _backup_of(edit.path).exists()
             if is_written and not back_up and is_ours_alone:
                 edit.path.unlink()
@@ -159,7 +159,7 @@ def _back_up(path: Path, before: bytes) -> None:
     backup = _backup_of(path)
     if b"vaultmem" in before and backup.exists():
         return
-    atomic.write(backup, before, mode=0o600)
+    atomic.write_file(backup, before, mode=0o600)
 
 
 def _backup_of(path: Path) -> Path:

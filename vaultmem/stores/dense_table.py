@@ -125,7 +125,7 @@ class DenseTable:
 
     def _write_stamp(self, *, has_table: bool) -> None:
         stamp = json.dumps(_stamp(self._dimension, has_table)).encode()
-        atomic.write(self._folder / _STAMP_FILE, stamp, is_durable=False)
+        atomic.write_file(self._folder / _STAMP_FILE, stamp, is_durable=False)
 
     def _manifests(self) -> list[Path]:
         return list(self._manifest_folder.glob("*.manifest"))

@@ -100,7 +100,7 @@ def write_address(folder: str, address: Address) -> None:
 
     line = json.dumps({"v": PROTOCOL, **address._asdict()}, separators=(",", ":")) + "\n"
     target = Path(folder, address_name(address.root))
-    atomic.write(target, line.encode(), mode=0o600, is_durable=False)
+    atomic.write_file(target, line.encode(), mode=0o600, is_durable=False)
 
 
 def remove_address(folder: str, root: str, pid: int) -> None:

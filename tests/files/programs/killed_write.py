@@ -5,8 +5,8 @@ import signal
 import sys
 from pathlib import Path
 
-from vaultmem.files import atomic
+from vaultmem.files import replacement
 from vaultmem.files.vault import Vault
 
-atomic._take_after = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+replacement._take_after = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 Vault(Path(sys.argv[1])).replace("n.md", b"old", b"new")
