@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.clock import in_zone
 from tests.engine.asking import hinted, save_new, tree
 from vaultmem.engine import editor
 from vaultmem.errors import NoteNotFoundError, UsageError
@@ -14,7 +15,7 @@ from vaultmem.notes.metadata import Status
 
 def test_a_new_memory_lies_by_its_date_and_can_be_opened_hinted_and_searched(world, engine):
     saved = save_new(engine, "Context cache ordering!", tags=["Cache", "project/March"])
-    now = datetime.now(UTC)
+    now = datetime.now()
     week = (now.day - 1) // 7 + 1
     assert saved.created
     assert saved.memory.path == f"{now:%Y/%m}/week{week}/{now:%Y-%m-%d}-context-cache-ordering.md"
@@ -25,6 +26,27 @@ def test_a_new_memory_lies_by_its_date_and_can_be_opened_hinted_and_searched(wor
     (note,) = engine.notes()
     assert note.diagnostics == ()
     assert note.created_at is not None and note.created_at == note.updated_at
+
+
+@pytest.mark.parametrize(
+    ("zone", "instant", "path"),
+    [
+        ("UTC0", "2026-11-30T19:21:00Z", "2026/11/week5/2026-11-30-n.md"),
+        ("CST-8", "2026-11-30T19:21:00Z", "2026/12/week1/2026-12-01-n.md"),
+        ("PST8", "2027-01-01T05:00:00Z", "2026/12/week5/2026-12-31-n.md"),
+        ("<+14>-14", "2026-12-31T10:00:00Z", "2027/01/week1/2027-01-01-n.md"),
+        ("<+0545>-5:45", "2026-05-07T18:14:59Z", "2026/05/week1/2026-05-07-n.md"),
+        ("<+0545>-5:45", "2026-05-07T18:15:00Z", "2026/05/week2/2026-05-08-n.md"),
+    ],
+)
+def test_a_new_memory_lies_under_the_day_of_this_machine_and_its_instants_are_utc(
+    engine, monkeypatch, zone, instant, path
+):
+    monkeypatch.setattr(editor, "utc_now", lambda: datetime.fromisoformat(instant))
+    with in_zone(zone):
+        saved = save_new(engine, "N")
+    assert saved.memory.path == path
+    assert saved.memory.created_at == saved.memory.updated_at == instant.replace("Z", ".000Z")
 
 
 @pytest.mark.parametrize("missing", ["name", "description", "tags", "body"])

@@ -82,7 +82,7 @@ def new_id(name: str, now: datetime) -> str:
 
 
 def note_path(name: str, created: datetime) -> str:
-    """`YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows.
+    """`YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows in its zone.
 
     The date in front keeps the name clear of names that some systems reserve (`con`, `nul`).
     """
