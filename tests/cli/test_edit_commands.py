@@ -55,6 +55,30 @@ def test_save_that_lacks_something_is_wrong_usage_and_names_it(shell):
     assert shell("save", "--id", "nobody", "--name", "N").code == 1
 
 
+@pytest.mark.parametrize("body", ["", " \n", "\ufeff\u200b", "---\nid: a\n---\n"])
+def test_an_empty_body_is_wrong_usage_and_the_old_one_stays(shell, body):
+    file = shell.note("a.md", "a")
+    before = file.read_bytes()
+    answers = (
+        shell("save", "--id", "a", "--description", "new", "--body", "-", stdin=body.encode()),
+        shell("save", "--id", "a", f"--body={body}"),
+    )
+    for answer in answers:
+        assert answer.code == 2 and "the body is empty" in answer.complaint
+    assert file.read_bytes() == before
+
+
+def test_emoji_are_written_as_tags_and_leave_nothing_unseen_in_an_id(shell):
+    fields = ("--description", "d", "--body", "x", "--tag", "⭐\ufe0f", "emoji/👍🏽", "1\ufe0f\u20e3")
+    made = shell.json("save", "--name", "⚠\ufe0f Warning: disk pressure", *fields)
+    assert made["tags"] == ["⭐", "emoji/👍🏽", "1"]
+    assert (made["id"] + made["path"]).isascii() and made["id"].endswith("_warning_disk_pressure")
+    refused = shell("save", "--name", "N", "--description", "d", "--body", "x", "--tag", "\ufe0f")
+    assert refused.code == 2 and "emoji" in refused.complaint
+    assert [note["id"] for note in shell.json("notes", "--tag", "emoji")] == [made["id"]]
+    assert shell("notes", "--tag", "→").code == 2
+
+
 def test_tag_edits_print_the_diff_and_the_json_has_its_keys(shell):
     file = shell.note("a.md", "a", tags="[x, y]")
     answer = shell("tag", "a", "--add", "new", "newer", "--remove", "x")

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from tests.clock import in_zone
 from tests.engine.asking import hinted, save_new, tree
 from vaultmem.engine import editor
 from vaultmem.errors import NoteNotFoundError, UsageError
@@ -14,7 +15,7 @@ from vaultmem.notes.metadata import Status
 
 def test_a_new_memory_lies_by_its_date_and_can_be_opened_hinted_and_searched(world, engine):
     saved = save_new(engine, "Context cache ordering!", tags=["Cache", "project/March"])
-    now = datetime.now(UTC)
+    now = datetime.now()
     week = (now.day - 1) // 7 + 1
     assert saved.created
     assert saved.memory.path == f"{now:%Y/%m}/week{week}/{now:%Y-%m-%d}-context-cache-ordering.md"
@@ -27,6 +28,27 @@ def test_a_new_memory_lies_by_its_date_and_can_be_opened_hinted_and_searched(wor
     assert note.created_at is not None and note.created_at == note.updated_at
 
 
+@pytest.mark.parametrize(
+    ("zone", "instant", "path"),
+    [
+        ("UTC0", "2026-11-30T19:21:00Z", "2026/11/week5/2026-11-30-n.md"),
+        ("CST-8", "2026-11-30T19:21:00Z", "2026/12/week1/2026-12-01-n.md"),
+        ("PST8", "2027-01-01T05:00:00Z", "2026/12/week5/2026-12-31-n.md"),
+        ("<+14>-14", "2026-12-31T10:00:00Z", "2027/01/week1/2027-01-01-n.md"),
+        ("<+0545>-5:45", "2026-05-07T18:14:59Z", "2026/05/week1/2026-05-07-n.md"),
+        ("<+0545>-5:45", "2026-05-07T18:15:00Z", "2026/05/week2/2026-05-08-n.md"),
+    ],
+)
+def test_a_new_memory_lies_under_the_day_of_this_machine_and_its_instants_are_utc(
+    engine, monkeypatch, zone, instant, path
+):
+    monkeypatch.setattr(editor, "utc_now", lambda: datetime.fromisoformat(instant))
+    with in_zone(zone):
+        saved = save_new(engine, "N")
+    assert saved.memory.path == path
+    assert saved.memory.created_at == saved.memory.updated_at == instant.replace("Z", ".000Z")
+
+
 @pytest.mark.parametrize("missing", ["name", "description", "tags", "body"])
 def test_a_new_memory_that_lacks_something_is_wrong_usage_and_makes_no_file(world, engine, missing):
     with pytest.raises(UsageError, match=missing):
@@ -36,7 +58,11 @@ def test_a_new_memory_that_lacks_something_is_wrong_usage_and_makes_no_file(worl
     assert tree(world.root) == {}
 
 
-@pytest.mark.parametrize("fields", [{"name": " "}, {"description": "\n"}, {"tags": []}, {"tags": ["!"]}])
+@pytest.mark.parametrize(
+    "fields",
+    [{"name": " "}, {"description": "\n"}, {"tags": []}, {"tags": ["!"]}, {"tags": ["\ufe0f/\u0301"]},
+     {"name": "\u200b\ufe0f"}, {"description": "\u2060"}, {"body": "\u3164\n"}],
+)  # fmt: skip
 def test_a_field_that_says_nothing_is_wrong_usage(world, engine, fields):
     with pytest.raises(UsageError):
         save_new(engine, **fields)
@@ -113,3 +139,52 @@ def test_a_body_that_begins_with_its_own_block_does_not_store_it_twice(engine):
     again = engine.save(id=first.memory.id, body=first.memory.text + "more\n")
     assert again.memory.text.count("id: mem_") == 1
     assert again.memory.body.endswith("alpha\nmore\n")
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["", " \n\t\n", "\u200b\ufeff\n", "\u0301", "---\nid: a\nname: N\n---\n", "\n---\nid: a\n---\n \u2800\n"],
+)
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_body_that_shows_nothing_is_refused_and_erases_none(world, engine, body, dry_run):
+    file = world.note("a.md", "a", "the lesson\n")
+    before = file.read_bytes()
+    with pytest.raises(UsageError, match="the body is empty") as caught:
+        engine.save(id="a", description="new", body=body, dry_run=dry_run)
+    assert "without a body keeps" in caught.value.advice
+    assert file.read_bytes() == before
+
+
+SKILL = "---\nname: pdf-helper\ndescription: reads PDF\n---\n\n# Use\n"
+OTHERS_BLOCKS = [
+    SKILL,
+    "---\nid: intro\ntitle: Intro\n---\ntext\n",
+    "---\napiVersion: v1\nkind: Pod\n---\n",
+    "---\nid: mem_other\nname: O\ndescription: o\ntags: [t]\nstatus: active\n---\nits text\n",
+    "---\nid: A\n---\n",
+    "----\nid: a\n----\n",
+    "---\n\n---\n",
+]
+
+
+@pytest.mark.parametrize("body", OTHERS_BLOCKS)
+def test_a_block_that_is_not_the_notes_own_is_text_and_the_note_stays_whole(world, engine, body):
+    world.note("a.md", "a", "old\n")
+    made = save_new(engine, "Blocks", body=body)
+    for note_id in ("a", made.memory.id or ""):
+        assert engine.save(id=note_id, body=body).memory.body.lstrip("\n") == body
+        engine.edit_tags(note_id, add=["more"])
+        engine.set_status(note_id, Status.DEPRECATED)
+        engine.set_status(note_id, Status.ACTIVE)
+        engine.edit_description(note_id, "another")
+        whole = engine.open_memory(note_id)
+        assert engine.save(id=note_id, body=whole.text).memory.body == whole.body
+        assert (whole.body.lstrip("\n"), whole.id, whole.description) == (body, note_id, "another")
+    assert not any(note.in_conflict or note.diagnostics for note in engine.notes())
+
+
+def test_a_new_memory_keeps_the_block_of_the_note_that_it_was_copied_from(engine):
+    first = save_new(engine)
+    again = save_new(engine, "Copy", body=first.memory.text)
+    assert again.memory.body.lstrip("\n") == first.memory.text
+    assert again.memory.id != first.memory.id

@@ -219,6 +219,15 @@ def test_bad_saves_are_refused_with_advice_and_write_nothing(
     assert sorted(config.root.rglob("*.md")) == before
 
 
+def test_a_save_never_erases_a_body(tools: Tools, config: Config) -> None:
+    file = write(config.root, "mem_a", body="the lesson")
+    before = file.read_bytes()
+    for body in ("", " \n", "\u200b", "---\nid: mem_a\n---\n"):
+        with pytest.raises(UsageError, match="the body is empty"):
+            save(tools, key="mem_a", description="new", body=body)
+    assert file.read_bytes() == before
+
+
 def test_an_unknown_id_is_refused(tools: Tools) -> None:
     with pytest.raises(RefusedError):
         save(tools, key="mem_nope", description="x")

@@ -26,7 +26,7 @@ def test_an_id_holds_nothing_that_cannot_be_seen_or_that_breaks_its_line(odd: st
         assert read.id is None and codes(read) in ([Code.INVALID_ID], [Code.MISSING_ID])
 
 
-@pytest.mark.parametrize("alone", ["\u200c", "\u200d\u200d", "\ufe0f", "\u0301"])
+@pytest.mark.parametrize("alone", ["\u200c", "\u200d\u200d", "\ufe0f", "\u0301", "\u3164"])
 def test_an_id_holds_something_that_can_be_seen(alone: str) -> None:
     assert codes(note(f"id: {alone}\nname: n\nstatus: active\n")) == [Code.INVALID_ID]
     assert note(f"id: می{alone}خواهم\n").id == f"می{alone}خواهم"
@@ -58,6 +58,12 @@ def test_a_note_without_an_id_is_not_asked_for_more() -> None:
 def test_a_missing_name_is_the_first_heading_or_the_stem(body: str, name: str) -> None:
     read = note("id: x\nstatus: active\n", body)
     assert (read.name, codes(read)) == (name, [Code.MISSING_NAME])
+
+
+def test_a_text_of_which_nothing_can_be_seen_is_missing() -> None:
+    read = note("id: x\nname: \u3164\ndescription: \u200b\u0301\nstatus: active\n")
+    assert (read.description, codes(read)) == ("", [Code.MISSING_NAME])
+    assert read.name != "\u3164"
 
 
 @pytest.mark.parametrize("word", ["active", "Active", '" ACTIVE "', "'active'"])
@@ -102,6 +108,7 @@ def test_a_missing_status_is_active(line: str) -> None:
             ("project/march-cli", "snake_case"),
         ),
         ("base: &t [a, b]\ntags: *t", ("a", "b")),
+        ("tags: ['⭐\ufe0f', 📥/📘, \"1\ufe0f\u20e3\", emoji/👍🏽, ⭐]", ("⭐", "📥/📘", "1", "emoji/👍🏽")),
     ],
 )
 def test_tags_are_read_in_every_form(written: str, tags: tuple[str, ...]) -> None:
@@ -112,7 +119,10 @@ def test_tags_are_read_in_every_form(written: str, tags: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("written", "tags", "line"),
     [
-        ("tags: [a, '🧠']", ("a",), 5),
+        ("tags: [a, '→']", ("a",), 5),
+        ("tags: ['\ufe0f', a]", ("a",), 5),
+        ("tags: [a, \u0301/\u0301]", ("a",), 5),
+        ("tags: [a, -/_]", ("a",), 5),
         ("tags:\n  - a\n  - {m: x}", ("a",), 7),
         ("tags:\n  - [a]\n  - b", ("b",), 6),
         ("tags: {a: b}", (), 5),

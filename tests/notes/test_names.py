@@ -18,6 +18,7 @@ from vaultmem.notes.names import (
     placeholder_of,
     sync_copy_of,
 )
+from vaultmem.text.visible import is_anything_seen
 
 
 @given(st.text(max_size=80), st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(2200, 1, 1)))
@@ -28,6 +29,7 @@ def test_a_new_note_gets_a_name_every_system_can_store(name: str, created: datet
     assert file.startswith(f"{created:%Y-%m-%d}-") and is_note_name(file)
     assert len(file.encode()) <= 140
     assert not set(file) & set('<>:"/\\|?* \0')
+    assert all(is_anything_seen(c) or unicodedata.category(c) in ("Mn", "Mc") for c in file)
 
 
 @given(st.text(max_size=200))
@@ -35,6 +37,7 @@ def test_a_new_id_is_a_valid_one(name: str) -> None:
     id_ = new_id(name, datetime(2026, 5, 14, tzinfo=UTC))
     assert id_.startswith("mem_01krhw") and id_ == id_.strip()
     assert note(f"id: {id_}\n").id == id_
+    assert all(is_anything_seen(c) or unicodedata.category(c) in ("Mn", "Mc") for c in id_)
 
 
 def test_a_new_id_is_readable() -> None:
@@ -58,6 +61,13 @@ def test_a_month_has_five_weeks_at_most(day: int, week: int) -> None:
         ("../../etc", "etc"),
         ("🧠", "note"),
         ("", "note"),
+        ("⚠\ufe0f Warning: disk pressure", "warning-disk-pressure"),
+        ("1\ufe0f\u20e3 plan", "1-plan"),
+        ("👍🏽", "note"),
+        ("\u0301", "note"),
+        ("pay\u202eload\U000e0041", "payload"),
+        ("a\u3164", "a"),
+        ("हिन्दी", "हिन्दी"),
         ("記" * 99, "記" * 42),
     ],
 )

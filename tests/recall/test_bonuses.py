@@ -28,6 +28,8 @@ def test_a_project_is_compared_as_tags_are() -> None:
     assert is_of_project(("project/march-cli",), " March CLI ")
     assert is_of_project(("project/march-cli/ui",), "march-cli")
     assert not is_of_project(("project/march-cli-old", "march-cli"), "march-cli")
+    assert is_of_project(("project/⭐",), "⭐\ufe0f")
+    assert not is_of_project(("project/march-cli", "project"), "→")
 
 
 @pytest.mark.parametrize("written_at", [None, "", "yesterday", "2020-01-01", "2026-13-45"])

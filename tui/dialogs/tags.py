@@ -198,7 +198,7 @@ def _typed_note(raw: str, tag: str, vault_tags: Mapping[str, int]) -> Content:
         return Content.styled("enter adds, then saves · ↓ completions · shift+tab chips", MUTED)
     if not tag:
         return Content.styled(
-            "✖ nothing is left of it: a tag is made of letters, digits, / - and _", "$text-error"
+            "✖ nothing is left of it: a tag is made of letters, digits, emoji, / - and _", "$text-error"
         )
     known = vault_tags.get(tag)
     use = f"used {count(known)} times" if known else "a new tag"

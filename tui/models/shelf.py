@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def made(note: NoteView) -> Stamp | None:
     """When a note was made: its `created_at`, else the date in its file's name, else the first day of its folder's
     week or month; None when nothing says it.
     """
-    if day := _day(_DAY.match(note.created_at or "")):
+    if day := _day_here(note.created_at or ""):
         return Stamp(day, note.created_at or "")
     if day := _day(_DAY.search(note.path.rpartition("/")[2])):
         return Stamp(day, day.isoformat(), "file name")
@@ -99,9 +99,19 @@ def made(note: NoteView) -> Stamp | None:
 
 def changed(note: NoteView) -> Stamp | None:
     """When a note was changed last: its `updated_at`, else when it was made."""
-    if day := _day(_DAY.match(note.updated_at or "")):
+    if day := _day_here(note.updated_at or ""):
         return Stamp(day, note.updated_at or "")
     return made(note)
+
+
+def _day_here(written: str) -> date | None:
+    """The day that a time is on in this machine's zone; one without a zone is taken as it is written."""
+    day = _day(_DAY.match(written))
+    try:
+        moment = datetime.fromisoformat(written)
+        return moment.astimezone().date() if day and moment.tzinfo else day
+    except (ValueError, OverflowError, OSError):  # no time of ISO 8601; before or after what a system knows
+        return day
 
 
 def _day(match: re.Match[str] | None) -> date | None:

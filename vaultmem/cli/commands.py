@@ -173,11 +173,13 @@ def init(options: Options) -> int:
 def notes(options: Options) -> int:
     """The catalog for people."""
     from vaultmem.cli import render_json, render_text
-    from vaultmem.notes.tags import normalise_tag
+    from vaultmem.notes.tags import TAG_FORM, normalise_tag
 
+    tag = normalise_tag(options.tag) if options.tag else None
+    if tag == "":
+        raise UsageError(f"{options.tag!r} is no tag", advice=TAG_FORM)
     with open_engine(options) as engine:
         found = engine.notes()
-    tag = normalise_tag(options.tag) if options.tag else None
     chosen = [
         note
         for note in found

@@ -12,9 +12,10 @@ from vaultmem.errors import UsageError
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
-from vaultmem.notes.tags import normalise_tag, normalise_tags
+from vaultmem.notes.tags import TAG_FORM, normalise_tag, normalise_tags
 from vaultmem.text.moments import utc_text
 from vaultmem.text.shown import shortened
+from vaultmem.text.visible import is_anything_seen
 from vaultmem.views import Edited
 
 Change: TypeAlias = Callable[[Note, bytes], bytes]
@@ -73,10 +74,7 @@ def _valid_tags(tags: Iterable[str]) -> tuple[str, ...]:
     words = tuple(tags)
     for word in words:
         if not normalise_tag(word):
-            raise UsageError(
-                f"{word!r} is no tag",
-                advice="A tag has letters or digits of any script, and / - _ between them.",
-            )
+            raise UsageError(f"{word!r} is no tag", advice=TAG_FORM)
     return normalise_tags(words)
 
 
@@ -93,7 +91,7 @@ def status_change(status: Status) -> Change:
 def description_change(text: str) -> Change:
     """Set the description."""
     line = " ".join(text.split())
-    if not line:
+    if not is_anything_seen(line):
         raise UsageError("the description is empty", advice="Say in one sentence what the memory is about.")
 
     def change(note: Note, before: bytes) -> bytes:
@@ -103,16 +101,30 @@ def description_change(text: str) -> Change:
 
 
 def update_change(fields: Mapping[str, Value], body: str | None, now: datetime) -> Change:
-    """Set the given fields, and the body when there is one; `updated_at` becomes `now` when anything differs."""
+    """Set the given fields, and the body when there is one; `updated_at` becomes `now` when anything differs.
+
+    The change raises UsageError for a body in which there is nothing to see: it would erase the one that is there.
+    """
 
     def change(note: Note, before: bytes) -> bytes:
-        own = None if body is None else edits.without_own_block(body)
+        own = None if body is None else _own_text(body, note.id)
         after = edits.set_fields(before, fields, own)
         if after == before:
             return before
         return edits.set_fields(before, {**fields, "updated_at": utc_text(now)}, own)
 
     return change
+
+
+def _own_text(body: str, own_id: str | None) -> str:
+    text = body if own_id is None else edits.without_own_block(body, own_id)
+    if not is_anything_seen(text):
+        only = " but for the note's own metadata block" if is_anything_seen(body) else ""
+        raise UsageError(
+            f"the body is empty{only}",
+            advice="Give its text; a change without a body keeps the one that is there.",
+        )
+    return text
 
 
 def checked_fields(name: str | None, description: str | None, tags: Iterable[str] | None) -> dict[str, Value]:
@@ -124,9 +136,10 @@ def checked_fields(name: str | None, description: str | None, tags: Iterable[str
     fields: dict[str, Value] = {}
     for key, value in (("name", name), ("description", description)):
         if value is not None:
-            fields[key] = " ".join(value.split())
-            if not fields[key]:
+            line = " ".join(value.split())
+            if not is_anything_seen(line):
                 raise UsageError(f"the {key} is empty", advice=f"Give a {key} of at least one word.")
+            fields[key] = line
     if tags is not None:
         fields["tags"] = _valid_tags(tags)
         if not fields["tags"]:
@@ -148,7 +161,7 @@ def new_memory(
         UsageError: a field that a new memory needs is missing.
     """
     missing = [key for key in ("name", "description", "tags") if key not in fields]
-    missing += [] if body is not None and body.strip() else ["body"]
+    missing += [] if body is not None and is_anything_seen(body) else ["body"]
     if missing:
         raise UsageError(
             f"a new memory needs {', '.join(missing)}",
@@ -158,8 +171,7 @@ def new_memory(
     moment = utc_text(now)
     whole: dict[str, Value] = {"id": fresh_id(str(fields["name"])), **fields}
     whole |= {"status": Status.ACTIVE.value, "created_at": moment, "updated_at": moment}
-    text = edits.without_own_block(body)
-    return whole, text if text.endswith("\n") else f"{text}\n"
+    return whole, body if body.endswith("\n") else f"{body}\n"
 
 
 def suggested_description(note: Note, width: int) -> str:

@@ -28,9 +28,10 @@ from vaultmem.notes.block import BOM, NOT_ON_LINE_1, BlockError, find_block, rea
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import obstacle
-from vaultmem.notes.tags import normalise_tags
+from vaultmem.notes.tags import TAG_FORM, normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve
 
+_ABOVE_A_BLOCK = "\ufeff \t\r\n"
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
 
 
@@ -92,12 +93,12 @@ def compose_note(fields: Mapping[str, Value], body: str) -> bytes:
     return data
 
 
-def without_own_block(body: str) -> str:
-    """Drop a memory's metadata block at the head of a body: a client got it from `open` and sends it back.
+def without_own_block(body: str, own_id: str) -> str:
+    """Drop the note's own metadata block at the head of a body: a client got it from `open` and sends it back.
 
-    Any other block stays: it has an `id`, or a `name` and a `description`, or it is part of the text.
+    It is known by its id. Any other block, that of another note or of a file of another kind, is text and stays.
     """
-    data = _encode(body)
+    data = _encode(body.lstrip(_ABOVE_A_BLOCK))
     block = find_block(data)
     if block is None or not block.is_closed:
         return body
@@ -105,10 +106,9 @@ def without_own_block(body: str) -> str:
         tree = read_tree(data[block.start : block.end].decode())
     except BlockError:
         return body
-    is_memory = isinstance(tree, Fields) and (
-        tree.entry("id") or (tree.entry("name") and tree.entry("description"))
-    )
-    return data[block.body_start :].decode() if is_memory else body
+    written = tree.find("id") if isinstance(tree, Fields) else None
+    is_own = isinstance(written, Scalar) and written.text.strip() == own_id
+    return data[block.body_start :].decode() if is_own else body
 
 
 def diff(before: bytes, after: bytes, path: str) -> str:
@@ -215,8 +215,7 @@ def _checked(key: str, value: Value) -> Value:
     given = [value] if isinstance(value, str) else list(value)
     tags = normalise_tags(given)
     if given and not tags:
-        advice = "A tag has letters or digits, and / - _ between them."
-        raise EditRefusedError(f"{', '.join(map(repr, given))}: no valid tag", advice=advice)
+        raise EditRefusedError(f"{', '.join(map(repr, given))}: no valid tag", advice=TAG_FORM)
     return tags
 
 

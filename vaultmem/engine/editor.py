@@ -173,7 +173,7 @@ class Editor:
         now = utc_now()
         whole, text = changes.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)
-        path = note_path(str(whole["name"]), now)
+        path = note_path(str(whole["name"]), now.astimezone())  # the day that people have here
         found = similar(opened(parse_note(path, data), data))
         if not dry_run:
             path = self._vault.create(path, data)

@@ -105,7 +105,7 @@ WORDINGS: Mapping[Code, Wording] = MappingProxyType(
         ),
         Code.TAG_INVALID: _warning(
             "A tag is left out, {at}: {detail}.",
-            "Write it with letters, digits, `/`, `-` or `_`, one tag an item.",
+            "Write it with letters, digits or emoji, and `/`, `-` or `_` between them, one tag an item.",
         ),
         Code.NO_TAGS: _warning("{name!r} has no tags.", "Add one: `vaultmem tag {id_word} --add TAG`."),
         Code.TOO_LARGE: _warning(

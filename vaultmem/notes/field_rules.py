@@ -15,6 +15,7 @@ from vaultmem.notes.problems import Code, Problem
 from vaultmem.notes.tags import normalise_tag, split_tag_text
 from vaultmem.notes.tree import Entry, Fields, Listing, Resolved, Scalar, resolve
 from vaultmem.text.shown import JOINERS
+from vaultmem.text.visible import is_anything_seen
 
 ID_LIMIT_CHARS = 128
 
@@ -39,7 +40,7 @@ def read_metadata(tree: Fields, path: str, body: str, body_line: int) -> tuple[M
     metadata = Metadata(
         id=id_,
         name=_read_name(tree, path, body, others),
-        description=_one_line(_text(tree, "description") or ""),
+        description=_shown_line(tree, "description"),
         status=_read_status(tree, others),
         tags=_read_tags(tree, others),
         created_at=_text(tree, "created_at"),
@@ -62,6 +63,12 @@ def _text(tree: Fields, key: str) -> str | None:
     """The text of a scalar field; None when it is missing, null, blank or no scalar."""
     value = tree.find(key)
     return value.text.strip() if isinstance(value, Scalar) and not _is_blank(value) else None
+
+
+def _shown_line(tree: Fields, key: str) -> str:
+    """A text on one line; empty also where nothing of it can be seen."""
+    line = _one_line(_text(tree, key) or "")
+    return line if is_anything_seen(line) else ""
 
 
 # --- the id
@@ -92,7 +99,7 @@ def _id_fault(id_: str) -> str:
         return "it holds a line break or another control character"
     if "Cf" in kinds:
         return "it holds a character that cannot be seen, such as a zero-width space or a change of direction"
-    if not any(kind[0] in "LNPS" for kind in kinds):
+    if not is_anything_seen(id_):
         return "it holds no character that can be seen"
     return ""
 
@@ -101,7 +108,7 @@ def _id_fault(id_: str) -> str:
 
 
 def _read_name(tree: Fields, path: str, body: str, problems: list[Problem]) -> str:
-    if name := _one_line(_text(tree, "name") or ""):
+    if name := _shown_line(tree, "name"):
         return name
     heading = _first_heading(body)
     problems.append(Problem(Code.MISSING_NAME, "its first heading" if heading else "its file name"))

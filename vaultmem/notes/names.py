@@ -7,8 +7,11 @@ import unicodedata
 from collections.abc import Collection
 from datetime import datetime
 
+from vaultmem.text.visible import letters
+
 STEM_LIMIT_BYTES = 140  # date, slug and ".md" together; some encrypted disks allow 143
 ID_SLUG_CHARS = 32
+NAME_LIMIT_CHARS = 300
 
 _TEMPORARY = re.compile(
     r"~\$|~syncthing~", re.IGNORECASE
@@ -79,7 +82,7 @@ def new_id(name: str, now: datetime) -> str:
 
 
 def note_path(name: str, created: datetime) -> str:
-    """`YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows.
+    """`YYYY/MM/weekN/YYYY-MM-DD-slug.md` for a new note, by the date that `created` shows in its zone.
 
     The date in front keeps the name clear of names that some systems reserve (`con`, `nul`).
     """
@@ -91,11 +94,9 @@ def note_path(name: str, created: datetime) -> str:
 
 
 def _slug(name: str, joint: str) -> str:
-    """Lower-case letters, marks and digits of any script; everything between them becomes one `joint`."""
-    kept = (
-        c if unicodedata.category(c)[0] in "LMN" else " " for c in unicodedata.normalize("NFKC", name).lower()
-    )
-    return joint.join("".join(kept).split())
+    """Lower-case letters with their marks and digits of any script; what is seen between them is one `joint`."""
+    folded = unicodedata.normalize("NFKC", name[:NAME_LIMIT_CHARS]).lower()
+    return joint.join(letters(folded, gap=" ").split())
 
 
 def _cut(text: str, limit_bytes: int) -> str:

@@ -6,7 +6,14 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from vaultmem.text.visible import EMOJI, emoji_form, letters
+
+TAG_FORM = "A tag has letters of any script, digits or emoji, and / - _ between them."
+
+_JOINTS = "/-_"
+
 _COMMAS = re.compile("[,，、]")
+_NEVER_KEPT = re.compile("[^A-Za-z0-9/_-]")
 
 
 def normalise_tags(values: Iterable[str]) -> tuple[str, ...]:
@@ -15,10 +22,10 @@ def normalise_tags(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def normalise_tag(text: str) -> str:
-    """The normal form of one tag, or "" when nothing of it can be kept.
+    """The normal form of one tag, or "" when it holds no letter, digit or emoji.
 
-    NFKC, trimmed, leading `#` dropped, lower case, inner white space to `-`, letters (with their marks) and
-    digits of any script and `/ - _` kept. Applying it again changes nothing.
+    NFKC, trimmed, leading `#` dropped, lower case, inner white space to `-`; letters (with their marks) and digits of
+    any script, emoji and `/ - _` kept, and no level empty. Applying it again changes nothing.
     """
     while (normal := _normalise_once(text)) != text:
         text = normal
@@ -32,7 +39,17 @@ def split_tag_text(text: str) -> list[str]:
 
 def _normalise_once(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).strip().lstrip("#").strip().lower()
-    dashed = "-".join(folded.split())
-    kept = "".join(c for c in dashed if c in "/-_" or unicodedata.category(c)[0] in "LMN")
+    levels = filter(None, _kept("-".join(folded.split())).split("/"))
     # Dropping a character can bring a letter and an accent together.
-    return unicodedata.normalize("NFKC", kept)
+    tag = unicodedata.normalize("NFKC", "/".join(levels))
+    return tag if tag.strip(_JOINTS) else ""
+
+
+def _kept(text: str) -> str:
+    if text.isascii():
+        return _NEVER_KEPT.sub("", text)
+    parts, place = [], 0
+    for emoji in EMOJI.finditer(text):
+        parts += [letters(text[place : emoji.start()], kept=_JOINTS), emoji_form(emoji[0])]
+        place = emoji.end()
+    return "".join(parts) + letters(text[place:], kept=_JOINTS)

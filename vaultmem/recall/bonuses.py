@@ -29,7 +29,9 @@ def small_bonuses(
 
 def is_of_project(tags: Sequence[str], project: str) -> bool:
     """One of the tags is `project/<project>`, or below it."""
-    tag = normalise_tag(f"project/{project.strip()}")
+    if not (name := normalise_tag(project)):
+        return False
+    tag = f"project/{name}"
     return any(own == tag or own.startswith(f"{tag}/") for own in tags)
 
 

@@ -32,7 +32,7 @@ from vaultmem.sync.plan import (
 )
 from vaultmem.text.terms import TERMS, document_terms
 
-PARSER = "notes-2"
+PARSER = "notes-3"
 """Raise it when the reading of a note's fields changes: every note is then read again."""
 
 NAMED_PATHS = 1_000

@@ -6,4 +6,5 @@ languages   Chinese, English or other
 moments     now, and a moment as text
 shown       text made safe to show, cut to a width
 terms       text → lexical terms, and the words that say nothing
+visible     what of a text is seen: emoji as their sequences, letters with their marks
 """

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.clock import in_zone
 from tests.dashboard.steps import undated
 from tui.models.shelf import (
     Place,
@@ -189,3 +190,22 @@ def test_whatever_is_told_of_namesakes_no_two_of_them_are_told_the_same(notes):
         paths = [path for path, called, _ in notes if called == name]
         assert len(paths) < 2 or len({marks[path].text for path in paths}) == len(paths)
         assert len(paths) > 1 or not marks.keys() & set(paths)
+
+
+@pytest.mark.parametrize(
+    ("zone", "written", "day"),
+    [
+        ("CST-8", "2026-11-30T19:21:00.000Z", date(2026, 12, 1)),
+        ("PST8", "2026-11-30T03:00:00+00:00", date(2026, 11, 29)),
+        ("PST8", "2026-11-30T03:00:00", date(2026, 11, 30)),
+        ("PST8", "2026-11-30", date(2026, 11, 30)),
+        ("PST8", "2026-11-30 at noon", date(2026, 11, 30)),
+        ("CST-8", "9999-12-31T23:00:00Z", date(9999, 12, 31)),
+    ],
+)
+def test_a_note_was_made_on_the_day_that_people_here_had(zone: str, written: str, day: date) -> None:
+    data = f"---\nid: a\ncreated_at: {written}\nupdated_at: {written}\n---\n".encode()
+    with in_zone(zone):
+        note = view("undated.md", data)
+        stamps = made(note), changed(note)
+    assert [stamp and stamp.day for stamp in stamps] == [day, day]
