@@ -7,6 +7,8 @@ import sys
 
 INTERRUPTED = 130
 """As a shell tells it of a process that a signal ended: 128 and the number of SIGINT."""
+FAILED = 3
+"""As of any error that nobody foresaw."""
 
 
 def main() -> int:
@@ -28,7 +30,20 @@ def _run(words: list[str]) -> int:
         return run_hook(words[1:])
     from vaultmem.cli.main import run
 
-    return run(words)
+    try:
+        return run(words)
+    except Exception as error:  # let out by --debug alone
+        return _show_traceback(error)
+
+
+def _show_traceback(error: Exception) -> int:
+    """What Python would print, less what a terminal would act on: paths and texts of notes stand in it."""
+    import traceback
+
+    from vaultmem.cli.output import narrate_lines
+
+    narrate_lines("".join(traceback.format_exception(error)).rstrip())
+    return int(getattr(error, "exit_code", FAILED))
 
 
 def _open_closed_streams() -> None:

@@ -5,14 +5,27 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TextIO
 
 import pytest
 
+from tests.shell import VAULTMEM
+from tests.terminal import Terminal
 from vaultmem.cli import output
-from vaultmem.cli.output import answer, answer_json, complain, gathered, is_terminal, narrate, reassure
+from vaultmem.cli.output import (
+    answer,
+    answer_json,
+    answer_json_line,
+    complain,
+    gathered,
+    is_terminal,
+    narrate,
+    narrate_lines,
+    reassure,
+)
 from vaultmem.errors import EngineError, RefusedError
 
 
@@ -132,3 +145,91 @@ def test_an_answer_that_does_not_fit_is_an_error_with_what_to_do(full):
 def test_a_remark_that_does_not_fit_is_let_go(full):
     with contextlib.redirect_stderr(full):
         narrate("a")
+
+
+# --- terminals
+
+HOSTILE = "\x1b]0;title\x07 \x1b]52;c;ZXZpbA==\x07 \x1b[2J \x9d0;c1\x9c \x9b2J del\x7f turned\u202e \x0e"
+ACTING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""What a terminal acts on, or what hides in it or turns it round; all but line ends and tabs."""
+
+
+def acting_in(output: bytes) -> list[str]:
+    """What a terminal would act on, but for our own progress line. Its driver writes every line end as `\\r\\n`."""
+    return ACTING.findall(output.decode("utf-8").replace("\r\n", "\n").replace("\r\x1b[K", ""))
+
+
+def hostile_note(shell) -> None:
+    file = shell.note("bad\nname\x1b[2J\u202e.md", "mem_a", f"body alpha {HOSTILE}\n")
+    entries = f"description: {json.dumps(HOSTILE)}\nname: {json.dumps('n ' + HOSTILE)}\n"
+    text = file.read_text("utf-8")
+    file.write_text(re.sub(r"name: .*\ndescription: .*\n", lambda _: entries, text), "utf-8")
+    shell.note("other.md", "twice")
+    shell.note("bad\r\x1b[2J/copy\x9b.md", "twice")
+    assert (file.parent / "bad\nname\x1b[2J\u202e.md").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "open mem_a",
+        "open mem_a --json",
+        "open twice",
+        "open twice --json",
+        "search alpha --all",
+        "search alpha --all --json",
+        "notes --all",
+        "notes --all --json",
+        "doctor",
+        "doctor --json",
+        "sync --full",
+        "recall --explain alpha",
+        "tag mem_a --add new --dry-run",
+        "tag mem_a --add new --dry-run --json",
+        "deprecate mem_a --dry-run",
+        "save --id mem_a --body other",
+        "save --id mem_a --description other --json",
+        "adopt \x1b]0;x\x07nowhere.md",
+        "open \x1b]0;x\x07",
+        "--debug open \x1b]0;x\x07",
+        "frobnicate\x1b]0;x\x07",
+        "status --root /\x1b]0;x\x07",
+        "--debug notes --root /\x1b]0;x\x07",
+    ],
+)
+def test_a_terminal_is_asked_for_nothing_but_letters_and_lines(shell, words):
+    hostile_note(shell)
+    with Terminal([*VAULTMEM, *words.split(" ")]) as terminal:
+        code = terminal.ended()
+    assert terminal.output and acting_in(terminal.output) == []
+    assert ("Traceback" in terminal.output.decode()) == ("--debug" in words)
+    assert code in (0, 1, 2, 3)
+
+
+def test_a_pipe_and_a_file_get_every_byte(shell):
+    hostile_note(shell)
+    assert f"body alpha {HOSTILE}\n" in shell("open", "mem_a").out
+    assert shell.json("open", "mem_a")["body"] == f"body alpha {HOSTILE}\n"
+    assert acting_in(shell("open", "mem_a", "--json").out.encode()) == []
+    diff = shell("save", "--id", "mem_a", "--body", "other").out
+    assert f"-body alpha {HOSTILE}\n" in diff
+
+
+def test_a_path_with_a_line_end_is_one_line_of_a_diff_and_can_be_read_back(shell):
+    hostile_note(shell)
+    diff = shell("tag", "mem_a", "--add", "new").out.splitlines()
+    name = r"bad\nname\033[2J\342\200\256.md"
+    assert diff[:2] == [f'--- "a/{name}"', f'+++ "b/{name}"'] and diff[2].startswith("@@")
+    assert shell("save", "--id", "mem_a", "--body", "b").out.splitlines()[0] == "mem_a | bad name[2J.md"
+
+
+def test_a_remark_and_an_error_stand_on_their_line_wherever_they_go(capsys):
+    narrate("vaultmem: a\nb\x1b[2J\u202e")
+    narrate_lines("one\n  two\x07")
+    assert capsys.readouterr().err == "vaultmem: a b[2J\none\n  two\n"
+
+
+def test_events_are_lines_of_json_without_what_acts(capsys):
+    answer_json_line({"path": "a\x9b\udcff\u202e缓存", "at": Path("x")})
+    out = capsys.readouterr().out
+    assert out == '{"path": "a\\u009b\\udcff\\u202e缓存", "at": "x"}\n'

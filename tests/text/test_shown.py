@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.text.cuts import is_letter_border
-from vaultmem.text.shown import harmless, harmless_block, harmless_id, is_text, shortened
+from vaultmem.text.shown import harmless, harmless_block, harmless_id, is_text, quoted, shortened
 
 
 def test_emoji_joiners_stay_and_invisible_characters_go() -> None:
@@ -80,3 +80,18 @@ def test_shortened_text_never_passes_its_width_nor_breaks_a_letter(text: str, wi
 )
 def test_a_cut_never_falls_inside_one_seen_character(text: str, width: int, expected: str) -> None:
     assert shortened(text, width) == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ('2026/05/week3/a b\'s "note" 缓存 👩\u200d🚀.md', None),
+        ("two  blanks\\.md", None),
+        ("a\nb.md", '"a\\nb.md"'),
+        ('a\tb "q" \\ \x1b[2J.md', '"a\\tb \\"q\\" \\\\ \\033[2J.md"'),
+        ("a\u202eb\x9b缓.md", '"a\\342\\200\\256b\\302\\233缓.md"'),
+        ("a\udcff.md", '"a\\377.md"'),
+    ],
+)
+def test_a_path_is_quoted_where_it_would_not_stand_on_its_line(path: str, expected: str | None) -> None:
+    assert quoted(path) == (path if expected is None else expected)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import signal
 import sys
 import threading
@@ -20,6 +19,7 @@ from vaultmem.cli.output import (
     NO,
     answer,
     answer_json,
+    answer_json_line,
     complain,
     is_terminal,
     mute,
@@ -77,8 +77,10 @@ def reindex(options: Options) -> int:
 def watch(options: Options) -> int:
     """The worker in the foreground, until it is interrupted or nobody reads its events any more."""
     from vaultmem.hooks.turns import Turns
+    from vaultmem.text.logs import log_harmlessly
     from vaultmem.worker.server import Worker
 
+    log_harmlessly()
     ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
@@ -117,7 +119,7 @@ def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event
 def _print_event(event: Event) -> None:
     from vaultmem.cli.render_json import event_json
 
-    answer(json.dumps(event_json(event), ensure_ascii=False, default=str))
+    answer_json_line(event_json(event))
 
 
 def _narrate_event(event: Event) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from vaultmem.cli.input import Command, Options, Words, open_engine, read_text
 from vaultmem.cli.output import DONE, answer, answer_json, narrate
 from vaultmem.errors import UsageError
+from vaultmem.text.shown import harmless
 
 
 def save(options: Options) -> int:
@@ -28,7 +29,7 @@ def save(options: Options) -> int:
     if options.json:
         answer_json(render_json.saved_json(saved))
     else:
-        answer(f"{saved.memory.id} | {saved.memory.path}\n{saved.diff}".rstrip("\n"))
+        answer(f"{saved.memory.id} | {harmless(saved.memory.path)}\n{saved.diff}".rstrip("\n"))
         _say_dry(options)
         if saved.similar:
             narrate(f"says nearly the same as: {', '.join(saved.similar)}")

@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
-import json
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from vaultmem.cli.commands import COMMANDS
-from vaultmem.cli.output import DONE, answer, answering, complain, mute
+from vaultmem.cli.output import DONE, answer, answer_json_line, answering, complain, mute
 from vaultmem.errors import UsageError, VaultmemError
 
 
@@ -61,7 +60,7 @@ def _answer_with(error: VaultmemError) -> None:
 
     told = {"message": harmless(str(error)), "advice": harmless(error.advice), "exit_code": error.exit_code}
     with contextlib.suppress(OSError, VaultmemError):  # stdout itself may be what is wrong
-        answer(json.dumps({"error": told}, ensure_ascii=False))
+        answer_json_line({"error": told})
 
 
 def _asks_for_json(arguments: Sequence[str]) -> bool:

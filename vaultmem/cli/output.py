@@ -55,17 +55,29 @@ def reassure(text: str) -> None:
 
 def narrate(text: str) -> None:
     """A line for people, on stderr. Where it cannot be written, the answer is worth more than the remark."""
+    narrate_lines(text.replace("\n", " "))
+
+
+def narrate_lines(text: str) -> None:
+    """The same for several lines. Names and errors are told in it: whatever they hold, no terminal acts on it."""
+    from vaultmem.text.shown import harmless_block
+
     try:
-        print(text, file=sys.stderr, flush=True)
+        print(harmless_block(text), file=sys.stderr, flush=True)
     except OSError:
         mute(sys.stderr)
 
 
 def answer(text: str, *, end: str = "\n") -> None:
-    """Data, on stdout; nothing at all for an empty text. Raises EngineError when it cannot be written."""
+    """Data, on stdout; nothing at all for an empty text. Raises EngineError when it cannot be written.
+
+    A pipe or a file gets every byte of it; of a terminal nothing in it can ask more than letters and lines.
+    """
+    from vaultmem.text.shown import harmless_block
+
     if text:
         with answering():
-            print(text, end=end, flush=True)
+            print(harmless_block(text) if is_terminal(sys.stdout) else text, end=end, flush=True)
 
 
 @contextlib.contextmanager
@@ -80,7 +92,20 @@ def gathered() -> Iterator[TextIO]:
 
 def answer_json(document: Any) -> None:
     """One JSON document on stdout, indented; letters of any script as they are."""
-    answer(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+    _answer_escaped(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+
+
+def answer_json_line(document: Any) -> None:
+    """The same on one line, as one of several documents."""
+    _answer_escaped(json.dumps(document, ensure_ascii=False, default=str))
+
+
+def _answer_escaped(text: str) -> None:
+    """JSON escapes the first 32 controls; here DEL, C1, turns of direction and what is no text are escaped as well."""
+    from vaultmem.text.shown import harmless_id
+
+    harmful = (each for each in set(text) - {"\n"} if harmless_id(each) != each)
+    answer(text.translate({ord(each): json.dumps(each)[1:-1] for each in harmful}))
 
 
 def is_terminal(stream: TextIO) -> bool:

@@ -30,6 +30,7 @@ from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import obstacle
 from vaultmem.notes.tags import TAG_FORM, normalise_tags
 from vaultmem.notes.tree import Fields, Scalar, resolve
+from vaultmem.text.shown import quoted
 
 _ABOVE_A_BLOCK = "\ufeff \t\r\n"
 _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)*")
@@ -112,8 +113,9 @@ def without_own_block(body: str, own_id: str) -> str:
 
 
 def diff(before: bytes, after: bytes, path: str) -> str:
-    """The change as a unified diff; "" when there is none. Line ends are not shown."""
-    lines = difflib.unified_diff(_lines(before), _lines(after), f"a/{path}", f"b/{path}", lineterm="")
+    """The change as a unified diff; "" when there is none. Line ends are not shown, each header is one line."""
+    names = quoted(f"a/{path}"), quoted(f"b/{path}")
+    lines = difflib.unified_diff(_lines(before), _lines(after), *names, lineterm="")
     return "".join(line.rstrip("\r") + "\n" for line in lines)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vaultmem.errors import EngineError
-from vaultmem.text.shown import harmless_block
+from vaultmem.text.shown import harmless, harmless_block
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
@@ -156,7 +156,9 @@ def run_profile(config: Config, stdout: IO[str], stderr: IO[str], *, as_json: bo
         )
     for profile in profiles:
         if profile.warning:
-            stderr.write(f"vaultmem: {profile.warning}\n")
+            stderr.write(f"vaultmem: {harmless(profile.warning)}\n")
         if profile.is_untouched:
-            stderr.write(f"vaultmem: fill in {profile.path}: no agent is shown an empty profile\n")
+            stderr.write(
+                f"vaultmem: fill in {harmless(str(profile.path))}: no agent is shown an empty profile\n"
+            )
     return 0

@@ -22,6 +22,7 @@ from vaultmem.files.replacement import replace_file
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
+from vaultmem.text.shown import quoted
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
@@ -48,7 +49,7 @@ class FileEdit:
         lines = (self.before or "").splitlines(keepends=True), (self.after or "").splitlines(keepends=True)
         return "".join(
             line if line.endswith("\n") else f"{line}\n"
-            for line in difflib.unified_diff(*lines, str(self.path), str(self.path))
+            for line in difflib.unified_diff(*lines, quoted(str(self.path)), quoted(str(self.path)))
         )
 
 

@@ -21,6 +21,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from vaultmem.errors import VaultmemError
 from vaultmem.mcp_server.replies import MemoryData, Reply, SavedData, SearchData, error_text
 from vaultmem.mcp_server.tools import INSTRUCTIONS, OPEN_TEXT, SAVE_TEXT, SEARCH_TEXT, Tools
+from vaultmem.text.logs import HarmlessFormatter
 from vaultmem.worker.nearest import Nearest
 
 READS = ToolAnnotations(
@@ -80,7 +81,9 @@ class PlainServer(MCPServer[Any]):
 def build_server(tools: Tools, version: str) -> MCPServer[Any]:
     """The server with its three tools."""
     # Before the SDK sets up its own, which shows tracebacks with the values of the user's notes.
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="vaultmem: %(message)s")
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(HarmlessFormatter("vaultmem: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     server = PlainServer(
         "vaultmem", title="vaultmem", instructions=INSTRUCTIONS, version=version, log_level="WARNING"
     )

@@ -16,7 +16,7 @@ from vaultmem.hooks.usage import EventKind, SessionLog, Trigger, UsageEvent
 from vaultmem.mcp_server.replies import Reply, conflict_reply, memory_reply, saved_reply, search_reply
 from vaultmem.recall.hints import by_shown_id
 from vaultmem.text.moments import utc_now
-from vaultmem.text.shown import is_text
+from vaultmem.text.shown import harmless, is_text
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
@@ -168,7 +168,7 @@ class Tools:
             )
             self._log.append([opened])
         except OSError as error:
-            print(f"vaultmem: the opening was not recorded: {error}", file=sys.stderr)  # noqa: T201
+            print(f"vaultmem: the opening was not recorded: {harmless(str(error))}", file=sys.stderr)  # noqa: T201
 
 
 def session_of_client(environ: dict[str, str] | None = None) -> str:

@@ -3,6 +3,7 @@
 amounts     numbers as people read them
 cuts        where a long text may be cut without harm to a letter or a sentence
 languages   Chinese, English or other
+logs        what is logged, told harmlessly
 moments     now, and a moment as text
 shown       text made safe to show, cut to a width
 terms       text → lexical terms, and the words that say nothing

@@ -8,6 +8,7 @@ from vaultmem.text.cuts import is_letter_border
 
 JOINERS = "\u200c\u200d"
 """The invisible characters that several scripts and emoji are misspelt without; every other one only misleads."""
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 
 def is_text(text: str) -> bool:
@@ -34,13 +35,33 @@ def harmless_id(text: str) -> str:
 def harmless_block(text: str) -> str:
     """As `harmless`, for text of several lines: line breaks and tabs stay, every line ends in `\\n`."""
     lines = text.replace("\r\n", "\n")
-    return "".join(character if character in "\n\t" else _shown(character, " ") for character in lines)
+    return lines.translate(
+        {ord(each): _shown(each) for each in set(lines) - {"\n", "\t"} if _shown(each) != each}
+    )
 
 
-def _shown(character: str, line_break: str = " ") -> str:
+def quoted(path: str) -> str:
+    """A path on one line that loses nothing: as it is, or in quotes with escapes where it is not harmless, as git does.
+
+    What it is made of can be had again: bytes of UTF-8 as `\\302`, and `\\n`, `\\"`, `\\\\`.
+    """
+    if harmless_id(path) == path:
+        return path
+    return f'"{"".join(_escaped(character) for character in path)}"'
+
+
+def _escaped(character: str) -> str:
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if _shown(character) == character:
+        return character
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", "surrogateescape"))
+
+
+def _shown(character: str) -> str:
     category = unicodedata.category(character)
     if character in "\t\n\v\f\r\x85" or category in ("Zl", "Zp"):
-        return line_break
+        return " "
     if category == "Cs":
         return "\ufffd"
     if category == "Cc" or (category == "Cf" and character not in JOINERS):
