@@ -16,6 +16,8 @@ from vaultmem.errors import ConfigError
 
 APP = "vaultmem"
 ROOT_NAME = "March Memories"
+EVENTS_FOLDER = ".vaultmem/events"
+"""Where usage events lie, relative to the memory root."""
 FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
 PROFILES_DIR = Path("~/.march/memory/profiles")
 

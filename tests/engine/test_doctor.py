@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.asking import detail, failing
+from tests.engine.asking import detail, failing, open_plain
 from tests.engine.damage import drop_documents
 from vaultmem.engine import doctor
 from vaultmem.engine.engine import Engine
@@ -157,3 +157,22 @@ def test_a_note_whose_name_is_not_utf8_is_told_of(world):
         assert [(str(d.code), d.path) for d in report.diagnostics] == [("unreadable", "caf\\xe9.md")]
         assert report.caches_agree
         assert engine.sync().changed == 0
+
+
+def test_a_link_in_the_place_of_our_folder_in_the_vault_is_told_of(synced, tmp_path):
+    (tmp_path / "outside").mkdir()
+    (synced.root / ".vaultmem").symlink_to(tmp_path / "outside")
+    with open_plain(synced) as engine:
+        (check,) = (check for check in engine.doctor().checks if check.name == "own_folders")
+    assert not check.ok and ".vaultmem/events cannot be used: a symbolic link" in check.detail
+
+
+def test_a_state_dir_that_others_may_enter_is_told_of_and_closed_by_the_next_sync(synced):
+    synced.state_dir.chmod(0o755)
+    (synced.state_dir / "catalog.sqlite").chmod(0o644)
+    with open_plain(synced) as engine:
+        assert "state_dir" in failing(engine.doctor())
+    synced.sync()
+    with open_plain(synced) as engine:
+        assert "state_dir" not in failing(engine.doctor())
+    assert (synced.state_dir / "catalog.sqlite").stat().st_mode & 0o777 == 0o600

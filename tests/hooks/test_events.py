@@ -87,6 +87,7 @@ def test_the_clients_events_get_their_answers(case: str, config: Config, tmp_pat
 
 
 def test_a_session_goes_on_from_hook_to_hook(config: Config) -> None:
+    (config.root / "a.md").touch()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s1", "prompt": "q"}
     kinds = [hook("claude-code", config, event, FakeAsk()) is not None for _ in range(2)]
     assert kinds == [True, True]  # this ask does not judge; the events do

@@ -10,7 +10,7 @@ import pytest
 
 from vaultmem.errors import EngineError
 from vaultmem.hooks import failures
-from vaultmem.hooks.failures import LOG_LIMIT_BYTES, log_failure
+from vaultmem.hooks.failures import LOG_FILE, LOG_LIMIT_BYTES, log_failure
 
 
 def log(state_dir: Path) -> list[str]:
@@ -57,3 +57,13 @@ def test_where_the_settings_are_the_trouble_it_lies_where_they_do_not_say(
 def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log_failure(tmp_path / "file" / "state", "claude-code", "Stop", ValueError("y"))
+
+
+def test_a_link_in_its_place_is_not_written_through(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"x" * (LOG_LIMIT_BYTES + 1))
+    state = tmp_path / "state"
+    state.mkdir(mode=0o700)
+    (state / LOG_FILE).symlink_to(outside)
+    log_failure(state, "c", "e", ValueError("v"))
+    assert outside.stat().st_size == LOG_LIMIT_BYTES + 1

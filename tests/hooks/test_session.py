@@ -48,7 +48,10 @@ FIVE = FakeAsk(("a", 0.9), ("b", 0.8), ("c", 0.7), ("d", 0.6), ("e", 0.4))
 
 
 def session(tmp_path: Path, name: str = "s1", **rules: int) -> Session:
-    return Session(tmp_path / "root", tmp_path / "state", name, Rules(**rules))
+    root = tmp_path / "root"
+    root.mkdir(exist_ok=True)
+    (root / "a.md").touch()
+    return Session(root, tmp_path / "state", name, Rules(**rules))
 
 
 def said(text: str) -> Message:

@@ -90,6 +90,7 @@ def client(engine: served.FakeEngine) -> Iterator[WorkerClient]:
 
 def test_a_hook_is_answered_whole_by_the_worker(client: WorkerClient, engine: served.FakeEngine) -> None:
     engine.config.root.mkdir()
+    (engine.config.root / "a.md").touch()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     answer = json.loads(client.call("hook", {"client": "claude-code", "text": json.dumps(event)}))
     assert "- mem_1 | score=0.61 | 名 A | desc" in answer["hookSpecificOutput"]["additionalContext"]
@@ -101,6 +102,7 @@ def test_a_hook_that_nobody_waits_for_any_more_records_no_hint(
 ) -> None:
     monkeypatch.setattr(budget, "WORKER_S", -1.0)
     engine.config.root.mkdir()
+    (engine.config.root / "a.md").touch()
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": "q"}
     assert client.call("hook", {"client": "claude-code", "text": json.dumps(event)}) == ""
     assert [each.kind.value for each in SessionLog(engine.config.root, "s").read()] == ["run_started"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import threading
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vaultmem.files.beneath import LinkOnTheWayError
 from vaultmem.hooks.suppression import Run, suppressed_for_user
 from vaultmem.hooks.usage import (
     EventKind,
@@ -90,6 +92,13 @@ def test_foreign_lines_are_skipped(line: bytes) -> None:
     assert read_usage_event(line) is None
 
 
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Path:
+    """A memory root with a note."""
+    (tmp_path / "a.md").touch()
+    return tmp_path
+
+
 def test_recent_runs_are_read_back_from_the_file(tmp_path: Path) -> None:
     log = SessionLog(tmp_path, "s1")
     log.append([event(EventKind.RUN_STARTED, 1), event(EventKind.HINTED, 1, id="a")])
@@ -161,3 +170,34 @@ def test_concurrent_appends_lose_and_tear_nothing(tmp_path: Path) -> None:
 def test_a_turn_is_known_again_and_says_nothing() -> None:
     assert turn_key("let me look at auth.py") == turn_key("let me look at auth.py") != turn_key("")
     assert len(turn_key("secret")) == 16
+
+
+def test_a_root_that_is_gone_or_empty_is_no_place_to_record_in(tmp_path: Path) -> None:
+    (tmp_path / "mount").mkdir()
+    SessionLog(tmp_path / "mount", "s1").append([event(EventKind.RUN_STARTED, 1)])
+    assert os.listdir(tmp_path / "mount") == []
+    with pytest.raises(FileNotFoundError):
+        SessionLog(tmp_path / "gone", "s1").append([event(EventKind.RUN_STARTED, 1)])
+    assert not (tmp_path / "gone").exists()
+
+
+@pytest.mark.parametrize("place", [".vaultmem", ".vaultmem/events", ".vaultmem/events/s1.jsonl"])
+def test_nothing_is_written_or_read_through_a_link(tmp_path: Path, place: str) -> None:
+    outside = tmp_path / "outside"
+    (outside / "events").mkdir(parents=True)
+    for file in (outside / "s1.jsonl", outside / "events" / "s1.jsonl"):
+        file.write_bytes(event_line(event(EventKind.OPENED, 1, id="planted")))
+    before = {path: path.read_bytes() for path in outside.rglob("*.jsonl")}
+    link = tmp_path / place
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(outside / "s1.jsonl" if place.endswith("jsonl") else outside)
+    log = SessionLog(tmp_path, "s1")
+    for call in (
+        lambda: log.append([event(EventKind.RUN_STARTED, 1)]),
+        lambda: list(log.read()),
+        lambda: log.tail(1),
+    ):
+        with pytest.raises(LinkOnTheWayError):
+            call()
+    assert {path: path.read_bytes() for path in outside.rglob("*.jsonl")} == before
+    assert sorted(os.listdir(outside)) == ["events", "s1.jsonl"]

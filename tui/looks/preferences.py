@@ -30,8 +30,12 @@ class Preferences:
     def remember_theme(self, name: str) -> None:
         """Keep the theme's name for the next start."""
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            self.file.write_text(json.dumps({"theme": name}) + "\n", encoding="utf-8")
+            self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            flags = (
+                os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+            )  # never through a link
+            with os.fdopen(os.open(self.file, flags, 0o600), "w", encoding="utf-8") as file:
+                file.write(json.dumps({"theme": name}) + "\n")
         except OSError:
             return
 

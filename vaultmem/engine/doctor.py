@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from vaultmem.config import Config
+from vaultmem.config import EVENTS_FOLDER, Config
 from vaultmem.engine.status import said_by_worker
 from vaultmem.errors import EmbedderError, StoreError, VaultmemError
 from vaultmem.evaluation.evaluation import Recalls, evaluate
 from vaultmem.evaluation.golden import read_golden
 from vaultmem.events import WatcherMode
+from vaultmem.files import beneath, lost, state_dir
+from vaultmem.files.vault import TURN_FOLDER
 from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
 from vaultmem.notes.parse import digest_of
@@ -94,7 +96,8 @@ def _checks(asked: Asked) -> dict[str, CheckOf]:
         "lock": _lock,
         "watcher": _watcher,
         "disk": _disk,
-        "state_dir": _caches_outside,
+        "state_dir": _state_dir,
+        "own_folders": _own_folders,
         "model": _model,
         "calibration": _calibration,
         "threshold": lambda parts, _: _threshold(parts.config, asked),
@@ -217,16 +220,29 @@ def _disk(parts: Parts, _: Caches) -> Check:
     return Check("disk", free >= FREE_BYTES_WANTED, detail, is_of_caches=False)
 
 
-def _caches_outside(parts: Parts, _: Caches) -> Check:
-    """Sync tools copy whatever lies in the vault, a database in the middle of a write included."""
+def _state_dir(parts: Parts, _: Caches) -> Check:
+    """It is this user's alone, and not in the vault: sync tools would copy a database in the middle of a write."""
     state, root = parts.config.state_dir.resolve(), parts.config.root.resolve()
     vault = next((folder for folder in (root, *root.parents) if (folder / ".obsidian").is_dir()), root)
     places = {"memory root": root, "vault": vault}
     inside = next((name for name, folder in places.items() if state.is_relative_to(folder)), None)
-    detail = str(state)
+    complaint = state_dir.complaint(parts.config.state_dir)
     if inside:
-        detail += f" lies inside the {inside}: sync tools would copy it; choose another --state-dir"
-    return Check("state_dir", inside is None, detail, is_of_caches=False)
+        complaint = f"lies inside the {inside}: sync tools would copy it; choose another --state-dir"
+    detail = f"{state}: {complaint}" if complaint else str(state)
+    return Check("state_dir", not complaint, detail, is_of_caches=False)
+
+
+def _own_folders(parts: Parts, _: Caches) -> Check:
+    """Events, lost versions and turns are written in folders below the root, never through a link in their place."""
+    for path in (EVENTS_FOLDER, lost.FOLDER, TURN_FOLDER):
+        try:
+            with contextlib.suppress(FileNotFoundError), beneath.folder(parts.config.root, path):
+                pass
+        except OSError as error:
+            detail = f"{path} cannot be used: {error.strerror}; until it is deleted no hint can be recorded or given"
+            return Check("own_folders", False, detail, is_of_caches=False)
+    return Check("own_folders", True, "no link in their place", is_of_caches=False)
 
 
 def _model(parts: Parts, caches: Caches) -> Check:

@@ -13,7 +13,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from vaultmem.files import beneath
+from vaultmem.files import beneath, state_dir
 from vaultmem.text.moments import utc_now
 
 CLOCK_FILE = "id.clock"
@@ -39,7 +39,7 @@ class IdClock:
         Where no file can be kept (a full disk, a state dir that is not ours) it is just the time now.
         """
         with contextlib.suppress(OSError):
-            self._state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            state_dir.make_own(self._state_dir)
             descriptor = beneath.open_file(self._state_dir, CLOCK_FILE, os.O_RDWR | os.O_CREAT)
             try:
                 _wait_for_lock(descriptor)

@@ -8,6 +8,7 @@ replacement  a file's bytes replaced, so that nobody's save is lost in between
 exchange     renames that never destroy, as systems have them
 lost         versions of notes that lost their name when two saves met
 leftovers    what killed writes left behind
+state_dir    the state dir as a folder of this user alone
 lock         the lock of the one writer, freed by the kernel, and the turns of whoever writes notes
 watch        changes as sets of paths worth looking at
 inotify      watchdog's observer for Linux, made to speak up when it misses something

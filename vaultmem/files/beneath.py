@@ -27,8 +27,10 @@ _NO_LINK = os.O_NOFOLLOW | os.O_CLOEXEC
 class LinkOnTheWayError(OSError):
     """A part of a path below the root is a symbolic link; its errno is ELOOP."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(errno.ELOOP, "a symbolic link lies on the way, and links are not followed", name)
+    def __init__(
+        self, name: str, reason: str = "a symbolic link lies on the way, and links are not followed"
+    ) -> None:
+        super().__init__(errno.ELOOP, reason, name)
 
 
 @contextlib.contextmanager

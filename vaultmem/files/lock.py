@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
-from vaultmem.files import beneath
+from vaultmem.files import beneath, state_dir
 
 RETRY_S = 0.02
 PROBE_GRACE_S = 0.06
@@ -69,7 +69,7 @@ class WriterLock:
         return True
 
     def _try_once(self) -> bool:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        state_dir.make_own(self._path.parent)
         with beneath.folder(self._path.parent) as folder:
             descriptor = _open_own(folder, self._path.name, os.O_RDWR | os.O_CREAT)
         # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from vaultmem.config import ASSISTANT_HINT_LIMIT, DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import WriterLock
+from vaultmem.files.state_dir import make_own
 from vaultmem.hooks import budget
 from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
 from vaultmem.hooks.usage import (
@@ -76,6 +77,7 @@ class Session:
 
     def __init__(self, root: Path, state_dir: Path, session: str, rules: Rules) -> None:
         self._log = SessionLog(root, session)
+        self._state_dir = state_dir
         self._lock = state_dir / "sessions" / f"{session_name(session)}.lock"
         self._rules = rules
 
@@ -157,6 +159,7 @@ class Session:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
+        make_own(self._state_dir)
         lock = WriterLock(self._lock)
         if not lock.try_acquire(budget.SESSION_S):
             raise EngineError("another hook of this session takes too long")

@@ -7,6 +7,7 @@ file. `docs/agents.md` documents the format. A damaged line is skipped; a prompt
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,10 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import blake2b
 from pathlib import Path
+from typing import BinaryIO
 
+from vaultmem.config import EVENTS_FOLDER
+from vaultmem.files import beneath
 from vaultmem.hooks.suppression import RecentRuns, begin_run, with_hinted
 from vaultmem.text.moments import utc_text
 
@@ -122,11 +126,6 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def events_folder(root: Path) -> Path:
-    """Where the sessions' files lie."""
-    return root / ".vaultmem" / "events"
-
-
 def session_name(session: str) -> str:
     """A file name (without suffix) for a session id that a client made up; two ids never share one."""
     if re.fullmatch(r"[A-Za-z0-9_-]{1,80}", session):
@@ -142,50 +141,67 @@ class SessionLog:
 
     def __init__(self, root: Path, session: str) -> None:
         self.session = session
-        self.path = events_folder(root) / f"{session_name(session)}.jsonl"
+        self._root, self._file = root, f"{session_name(session)}.jsonl"
+
+    @property
+    def path(self) -> Path:
+        """Where the events lie."""
+        return self._root / EVENTS_FOLDER / self._file
 
     def append(self, events: Iterable[UsageEvent]) -> None:
         """Add events at the end of the file, in one write: other processes' lines are never torn.
 
+        A root without anything in it may be a drive that is away: nothing is hinted from it, and nothing recorded.
+
         Raises:
-            OSError: the file cannot be written.
+            OSError: the file cannot be written; nothing is ever written through a link.
         """
         text = b"".join(event_line(event) for event in events)
-        if not text:
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
+        with os.scandir(self._root) as entries:
+            if not text or next(entries, None) is None:
+                return
+        with (
+            beneath.folder(self._root, EVENTS_FOLDER, make=0o700) as folder,
+            beneath.opened(folder, self._file, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor,
+        ):
             os.write(descriptor, (b"\n" if _ends_torn(descriptor) else b"") + text)
-        finally:
-            os.close(descriptor)
 
     def read(self) -> Iterator[UsageEvent]:
         """Every readable event of the session, oldest first; nothing when it has no file."""
-        try:
-            with self.path.open("rb") as file:
-                yield from (event for line in file if (event := read_usage_event(line)))
-        except FileNotFoundError:
-            return
+        with self._opened() as file:
+            yield from (event for line in file or () if (event := read_usage_event(line)))
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[BinaryIO | None]:
+        """The file, for reading; None while there is none. Raises OSError."""
+        with contextlib.ExitStack() as stack:
+            try:
+                folder = stack.enter_context(beneath.folder(self._root, EVENTS_FOLDER))
+                descriptor = stack.enter_context(beneath.opened(folder, self._file))
+            except FileNotFoundError:
+                yield None
+            else:
+                yield stack.enter_context(open(descriptor, "rb", closefd=False))
 
     def tail(self, runs: int) -> SessionTail:
         """What the last `runs` runs (the current one counted) were given."""
         return session_tail(self._last_lines(runs), runs)
 
     def _last_lines(self, runs: int) -> list[bytes]:
-        try:
-            with self.path.open("rb") as file:
-                size = file.seek(0, os.SEEK_END)
-                length = 0
-                while True:
-                    length = min(size, max(BLOCK_BYTES, length * 4), TAIL_LIMIT_BYTES)
-                    file.seek(size - length)
-                    lines = file.read(length).split(b"\n")[1 if length < size else 0 :]
-                    starts = sum(EventKind.RUN_STARTED.value.encode() in line for line in lines)
-                    if starts >= runs or length in (size, TAIL_LIMIT_BYTES):
-                        return lines
-        except FileNotFoundError:
-            return []
+        with self._opened() as file:
+            return [] if file is None else _last_lines(file, runs)
+
+
+def _last_lines(file: BinaryIO, runs: int) -> list[bytes]:
+    """The lines at the end that hold the beginnings of `runs` runs, as far as the limit goes."""
+    size, length = file.seek(0, os.SEEK_END), 0
+    while True:
+        length = min(size, max(BLOCK_BYTES, length * 4), TAIL_LIMIT_BYTES)
+        file.seek(size - length)
+        lines = file.read(length).split(b"\n")[1 if length < size else 0 :]
+        starts = sum(EventKind.RUN_STARTED.value.encode() in line for line in lines)
+        if starts >= runs or length in (size, TAIL_LIMIT_BYTES):
+            return lines
 
 
 def _ends_torn(descriptor: int) -> bool:

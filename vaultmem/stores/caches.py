@@ -19,6 +19,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
+from vaultmem.files.state_dir import make_own
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalStore
@@ -60,7 +61,7 @@ class Caches:
         self._dense: tuple[int, DenseStore] | None = None
         self._vectors: VectorStore | None = None
         if writable:
-            state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_own(state_dir)
         self.catalog = self._open_catalog()
 
     def _open_catalog(self) -> Catalog:

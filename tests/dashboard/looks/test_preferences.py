@@ -46,3 +46,11 @@ def test_the_file_lies_in_the_state_folder(tmp_path, monkeypatch):
 )
 def test_a_terminal_that_says_that_it_is_light_gets_the_light_theme(environ, theme):
     assert theme_for_terminal(environ) == theme
+
+
+def test_a_link_in_its_place_is_not_written_through(tmp_path):
+    outside, file = tmp_path / "outside", tmp_path / "tui.json"
+    outside.write_bytes(b"mine")
+    file.symlink_to(outside)
+    Preferences(file).remember_theme(DARK)
+    assert outside.read_bytes() == b"mine"

@@ -1,0 +1,101 @@
+"""The state dir as a folder of one user: who may look in, what is refused, what is closed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from vaultmem.files import beneath, state_dir
+
+NOBODY = 65_534
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def loose(folder: Path, *names: str) -> Path:
+    """A folder that everybody may write in, with files that everybody may read."""
+    folder.mkdir()
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"x")
+        (folder / name).chmod(0o666)
+    for inner in (folder, *(path for path in folder.rglob("*") if path.is_dir())):
+        inner.chmod(0o777)
+    return folder
+
+
+def test_it_is_made_for_this_user_alone_with_what_is_missing_above_it(
+    tmp_path: Path, open_umask: None
+) -> None:
+    state_dir.make_own(tmp_path / "a" / "b" / "state")
+    state_dir.make_own(tmp_path / "a" / "b" / "state")
+    assert [mode_of(tmp_path / path) for path in ("a", "a/b", "a/b/state")] == [0o700] * 3
+    assert state_dir.complaint(tmp_path / "a" / "b" / "state") == ""
+
+
+def test_one_that_others_may_enter_is_closed_with_all_that_is_in_it(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "state", "catalog.sqlite", "lexical-1/meta.json")
+    assert "others may look" in state_dir.complaint(folder)
+    state_dir.make_own(folder)
+    assert mode_of(folder) == mode_of(folder / "lexical-1") == 0o700
+    assert mode_of(folder / "catalog.sqlite") == mode_of(folder / "lexical-1" / "meta.json") == 0o600
+    assert state_dir.complaint(folder) == ""
+
+
+def test_the_modes_of_a_folder_with_other_things_are_not_ours_to_change(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "projects", "script.sh")
+    with pytest.raises(PermissionError, match="holds other things"):
+        state_dir.make_own(folder)
+    assert (mode_of(folder), mode_of(folder / "script.sh")) == (0o777, 0o666)
+    empty = loose(tmp_path / "empty")
+    state_dir.make_own(empty)
+    assert mode_of(empty) == 0o700
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_one_of_another_user_is_refused(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "state", "catalog.sqlite")
+    os.chown(folder, NOBODY, NOBODY)
+    with pytest.raises(PermissionError, match=f"another user \\(uid {NOBODY}\\)"):
+        state_dir.make_own(folder)
+    assert "another user" in state_dir.complaint(folder)
+    assert mode_of(folder / "catalog.sqlite") == 0o666
+
+
+def test_a_link_in_it_is_refused_and_what_it_leads_to_stays_as_it_is(tmp_path: Path) -> None:
+    outside = loose(tmp_path / "outside", "secret")
+    folder = loose(tmp_path / "state", "catalog.sqlite")
+    (folder / "sessions").symlink_to(outside)
+    with pytest.raises(beneath.LinkOnTheWayError) as refused:
+        state_dir.make_own(folder)
+    assert refused.value.filename == str(folder) and "sessions is a symbolic link" in refused.value.strerror
+    assert (mode_of(outside), mode_of(outside / "secret")) == (0o777, 0o666)
+    assert "sessions is a symbolic link" in state_dir.complaint(folder)
+
+
+def test_the_way_to_it_may_pass_links(tmp_path: Path) -> None:
+    loose(tmp_path / "real")
+    (tmp_path / "alias").symlink_to("real")
+    state_dir.make_own(tmp_path / "alias")
+    assert mode_of(tmp_path / "real") == 0o700
+
+
+def test_a_file_in_its_place_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    for call in (state_dir.make_own, lambda path: state_dir.make_own(path / "below")):
+        with pytest.raises(OSError):
+            call(tmp_path / "file")
+    assert state_dir.complaint(tmp_path / "file") and not state_dir.complaint(tmp_path / "gone")

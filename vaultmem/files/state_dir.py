@@ -1,0 +1,98 @@
+"""The state dir as a folder of this user alone: what memories say lies in its caches in the clear.
+
+Nobody else may look or write in there, so nobody else can have put a link in the place of a file of ours; links that
+are there all the same are refused, not followed. The way to the state dir itself may pass links.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import stat as stat_modes
+from collections.abc import Iterator
+from pathlib import Path
+
+from vaultmem.files import beneath
+
+OTHERS = 0o077
+"""The bits of a mode that let somebody else look, write or enter."""
+
+_MARKS = frozenset({"catalog.sqlite", "vectors.sqlite", "writer.lock", "sessions", "hook.log", "id.clock"})
+"""One of these is in every state dir; a folder without any is something else, whose modes are not ours to change."""
+
+
+def make_own(folder: Path) -> None:
+    """Make the state dir, or close one that is there to everybody else. Raises OSError, with the reason.
+
+    A folder of somebody else is refused, and one that others may enter and that is no state dir of ours.
+    """
+    _make(folder)
+    with beneath.folder(folder) as descriptor:
+        if reason := _stranger(os.fstat(descriptor)):
+            raise PermissionError(errno.EPERM, reason, str(folder))
+        if os.fstat(descriptor).st_mode & OTHERS:
+            _close(descriptor, folder)
+        if link := _link_in(descriptor):
+            reason = f"{link} is a symbolic link, and links are not followed: delete it"
+            raise beneath.LinkOnTheWayError(str(folder), reason)
+
+
+def complaint(folder: Path) -> str:
+    """What is wrong with a state dir as a folder of our own, or empty; also when it is not there. Changes nothing."""
+    try:
+        with beneath.folder(folder) as descriptor:
+            status = os.fstat(descriptor)
+            if reason := _stranger(status):
+                return reason
+            if status.st_mode & OTHERS:
+                return f"others may look into it (mode {stat_modes.S_IMODE(status.st_mode):04o})"
+            link = _link_in(descriptor)
+            return f"{link} is a symbolic link, and links are not followed" if link else ""
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+
+
+def _make(folder: Path) -> None:
+    """Make the folder and what is missing above it, for this user alone."""
+    with contextlib.suppress(FileExistsError):
+        if not folder.parent.exists():
+            _make(folder.parent)
+        folder.mkdir(mode=0o700)
+
+
+def _stranger(status: os.stat_result) -> str:
+    is_own = status.st_uid == os.geteuid()
+    return "" if is_own else f"it belongs to another user (uid {status.st_uid}); choose another --state-dir"
+
+
+def _close(descriptor: int, folder: Path) -> None:
+    names = os.listdir(descriptor)
+    if names and _MARKS.isdisjoint(names):
+        reason = "others may look into it, and it holds other things; choose a folder of its own: --state-dir"
+        raise PermissionError(errno.EPERM, reason, str(folder))
+    os.fchmod(descriptor, 0o700)
+    for file in _files(descriptor):
+        with contextlib.suppress(OSError):  # a file of somebody else, whom the folder shuts out from now on
+            os.fchmod(file, stat_modes.S_IMODE(os.fstat(file).st_mode) & ~OTHERS)
+
+
+def _files(folder: int) -> Iterator[int]:
+    """A descriptor of each file and folder below an open folder, closed at the next one; links are left out."""
+    for name in os.listdir(folder):
+        with contextlib.suppress(OSError):
+            descriptor = beneath.open_in(folder, name, os.O_RDONLY)
+            try:
+                yield descriptor
+                if stat_modes.S_ISDIR(os.fstat(descriptor).st_mode):
+                    yield from _files(descriptor)
+            finally:
+                os.close(descriptor)
+
+
+def _link_in(descriptor: int) -> str:
+    """The name of a link in an open folder, or empty."""
+    with os.scandir(descriptor) as entries:
+        return next((entry.name for entry in entries if entry.is_symlink()), "")
