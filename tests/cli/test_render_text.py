@@ -126,3 +126,16 @@ def test_a_score_is_explained_by_its_parts_its_chunks_and_its_words():
         "      0.50 × 0.750  lines 3–9  " + "t" * 80,
         "      words: one two",
     ]
+
+
+def test_doctor_shows_how_a_lost_version_differs_as_far_as_there_is_room(shell):
+    shell.note("a.md", "a")
+    file = shell.root / ".vaultmem" / "lost" / "2026-05-14T120000.000Z-a.md"
+    file.parent.mkdir(parents=True)
+    file.write_text((shell.root / "a.md").read_text() + "lost \x1b]0;line\n" * 60)
+    shell("sync")
+    said = shell("doctor")
+    assert said.code == 1 and "warning lost_version  a.md" in said.out
+    assert "        +lost ]0;line" in said.out and " more lines" in said.out and "\x1b" not in said.out
+    (found,) = [d for d in shell.json("doctor", code=1)["diagnostics"] if d["code"] == "lost_version"]
+    assert found["diff"].count("+lost") == 60

@@ -8,6 +8,7 @@ import os
 import pytest
 
 from tests.engine.following import following, wait_until
+from tests.files.disk import deep_chain
 from vaultmem.config import WatchMode
 from vaultmem.engine import background
 from vaultmem.events import WatcherChanged, WatcherMode
@@ -55,6 +56,20 @@ def test_polling_is_a_mode_that_sees_everything_a_little_later(world):
 
 
 # --- limits of the system
+
+
+def test_folders_too_deep_to_be_watched_are_followed_by_polling_and_the_doctor_says_so(world):
+    with deep_chain(world.root, 1_100), following(world) as watched:
+        world.note("a.md", "a")
+        watched.wait_for({"a.md": "a"})
+        wait_until(lambda: watched.watcher.mode is WatcherMode.POLLING, "polling")
+        world.note("d/b.md", "b")
+        try:
+            watched.wait_for({"a.md": "a", "d/b.md": "b"})
+            (check,) = [c for c in watched.engine.doctor().checks if c.name == "watcher"]
+            assert "deeper" in check.detail
+        finally:
+            (world.root / "d" / "b.md").unlink()
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from tests.engine.asking import hinted, tree, verdicts
 from vaultmem.config import Config, EngineChoice
+from vaultmem.engine import editor
 from vaultmem.engine.engine import Engine
 from vaultmem.errors import (
     ConcurrentChangeError,
@@ -22,6 +25,8 @@ from vaultmem.errors import (
 )
 from vaultmem.notes.metadata import Status
 from vaultmem.recall.scoring import Verdict
+
+TAGS_AT_ONCE = Path(__file__).parent / "programs" / "tags_at_once.py"
 
 # --- tags, status, description
 
@@ -161,20 +166,73 @@ def test_no_path_leads_out_of_the_root(world, engine, path):
     assert outside.read_text() == "---\nid: private\n---\n"
 
 
-def test_a_note_that_changed_while_it_was_edited_is_not_overwritten(world, engine, monkeypatch):
-    file = world.note("a.md", "a")
-    read = engine.parts.vault.read
+def let_somebody_save(monkeypatch, engine, file: Path, times: int) -> None:
+    """After each read of a note, so many times, somebody appends a line to it."""
+    read, left = engine.parts.vault.read, iter(range(times))
 
     def read_and_then_somebody_saves(path):
         found = read(path)
-        file.write_bytes(found[0] + b"typed in Obsidian\n")
+        for number in left:
+            file.write_bytes(file.read_bytes() + f"typed in Obsidian {number}\n".encode())
+            break
         return found
 
-    engine.sync()
     monkeypatch.setattr(engine.parts.vault, "read", read_and_then_somebody_saves)
+
+
+def test_an_edit_of_a_note_that_somebody_saves_meanwhile_is_made_anew(world, engine, monkeypatch):
+    file = world.note("a.md", "a")
+    engine.sync()
+    let_somebody_save(monkeypatch, engine, file, times=3)
+    edited = engine.edit_tags(None, add=["x"], path="a.md")
+    assert edited.changed and file.read_bytes() == edited.after
+    assert b"typed in Obsidian 0\ntyped in Obsidian 1\ntyped in Obsidian 2\n" in edited.after
+    assert b"tags: [t, x]" in edited.after
+
+
+def test_a_note_that_does_not_come_to_rest_is_not_overwritten(world, engine, monkeypatch):
+    file = world.note("a.md", "a")
+    engine.sync()
+    monkeypatch.setattr(editor, "RETRY_S", 0.2)
+    let_somebody_save(monkeypatch, engine, file, times=10_000)
     with pytest.raises(ConcurrentChangeError):
         engine.edit_tags(None, add=["x"], path="a.md")
-    assert file.read_bytes().endswith(b"typed in Obsidian\n") and b"x]" not in file.read_bytes()
+    assert b"typed in Obsidian 1\n" in file.read_bytes() and b"x]" not in file.read_bytes()
+
+
+def test_a_new_body_does_not_go_over_what_somebody_saved_since_and_fields_may(world, engine, monkeypatch):
+    file = world.note("a.md", "a")
+    engine.sync()
+    let_somebody_save(monkeypatch, engine, file, times=2)
+    with pytest.raises(ConcurrentChangeError):
+        engine.save(id="a", body="new\n")
+    assert engine.save(id="a", description="new").memory.body.endswith("typed in Obsidian 1\n")
+
+
+def test_a_version_that_was_lost_in_an_edit_is_told_and_the_edit_is_not_made_anew(world, engine, monkeypatch):
+    world.note("a.md", "a")
+    engine.sync()
+    calls = list[str]()
+
+    def two_saves_met(path, *_):
+        calls.append(path)
+        raise ConcurrentChangeError("one is kept as x", kept="x")
+
+    monkeypatch.setattr(engine.parts.vault, "replace", two_saves_met)
+    with pytest.raises(ConcurrentChangeError, match="kept as x"):
+        engine.edit_tags(None, add=["x"], path="a.md")
+    assert calls == ["a.md"]
+
+
+def test_thirty_processes_that_tag_one_memory_at_once_all_do(world, engine):
+    world.note("a.md", "a")
+    engine.sync()
+    command = [sys.executable, TAGS_AT_ONCE, world.root, world.state_dir, "30"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    (note,) = engine.notes()
+    assert set(note.tags) == {"t", *(f"tag{n}" for n in range(30))}
+    assert not list(world.root.rglob("*.old")) and not (world.root / ".vaultmem" / "lost").exists()
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(world, engine):

@@ -34,7 +34,13 @@ def refuse(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "is_limit"), [(errno.ENOSPC, True), (errno.ENOMEM, True), (errno.ENOENT, False)]
+    ("number", "is_limit"),
+    [
+        (errno.ENOSPC, True),
+        (errno.ENOMEM, True),
+        (errno.ENAMETOOLONG, True),
+        (errno.ENOENT, False),
+    ],
 )
 def test_a_limit_of_the_system_is_remembered_and_a_folder_that_vanished_is_not(
     watches: Watches, monkeypatch: pytest.MonkeyPatch, number: int, is_limit: bool

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.files.disk import put
+from tests.files.disk import deep_chain, put
 from vaultmem.events import WatcherMode
 from vaultmem.files import watch
 from vaultmem.files.watch import POLLING_WANTED, ROOT, Watcher
@@ -155,3 +155,28 @@ def test_polling_names_the_whole_root_at_its_pace(watching: Callable[..., Watche
     assert [watcher.changes(0.0) for _ in range(3)] == [{ROOT}, set(), set()]
     eager = watching(mode_wanted="polling", polling_s=0.0)
     assert [eager.changes(0.0) for _ in range(3)] == [{ROOT}] * 3
+
+
+@pytest.mark.parametrize(("levels", "name"), [(1_100, "d"), (50, "d" * 100)])
+def test_folders_too_deep_for_events_are_polled_and_that_is_said(
+    root: Path, watching: Callable[..., Watcher], levels: int, name: str
+) -> None:
+    with deep_chain(root, levels, name):
+        watcher = watching(polling_s=0.0)
+        told(watcher, {ROOT}.__eq__)  # a thread may have to find out
+        assert watcher.mode is WatcherMode.POLLING and "deeper" in watcher.reason
+        assert watcher.changes(0.0) == {ROOT}
+
+
+def test_folders_that_become_too_deep_are_polled_from_then_on(
+    root: Path, watching: Callable[..., Watcher], tmp_path: Path
+) -> None:
+    (tmp_path / "aside").mkdir()
+    with deep_chain(tmp_path / "aside", 1_100):
+        watcher = watching(polling_s=0.0)
+        assert watcher.mode is WatcherMode.NATIVE
+        (tmp_path / "aside" / "d").rename(root / "d")
+        try:
+            told(watcher, lambda paths: ROOT in paths and watcher.mode is WatcherMode.POLLING)
+        finally:
+            (root / "d").rename(tmp_path / "aside" / "d")

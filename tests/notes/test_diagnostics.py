@@ -12,6 +12,7 @@ from vaultmem.notes.diagnostics import (
     Diagnostic,
     Severity,
     diagnose,
+    diagnose_lost,
     diagnose_root,
 )
 from vaultmem.notes.metadata import Metadata, Status
@@ -21,7 +22,7 @@ from vaultmem.notes.problems import Code, Problem
 ERRORS = """bad_yaml duplicate_key bad_encoding unreadable conflict_id invalid_id invalid_status merge_conflict
 root_missing"""
 WARNINGS = """missing_description sync_conflict_copy tag_invalid no_tags too_large cloud_placeholder
-template_placeholder missing_status"""
+template_placeholder missing_status lost_version"""
 INFOS = "missing_id missing_name deprecated empty_file"
 
 PATH = "a/n.md"
@@ -159,3 +160,11 @@ def test_a_missing_root_is_an_error_with_its_path() -> None:
     found = diagnose_root("the memory root /vault/March Memories cannot be used: no such file or directory")
     assert (found.code, found.severity, found.path) == (Code.ROOT_MISSING, Severity.ERROR, "")
     assert "/vault/March Memories" in found.message and "--root" in found.fix
+
+
+def test_a_lost_version_is_told_with_where_it_lies_and_what_differs() -> None:
+    place = ".vaultmem/lost/2026-05-14T120000.000Z-my note.md"
+    found = diagnose_lost(PATH, "mem_1", place, "+line\n")
+    assert (found.code, found.path, found.id, found.diff) == (Code.LOST_VERSION, PATH, "mem_1", "+line\n")
+    assert place in found.message and f"cp '{place}' {PATH}" in found.fix and f"rm '{place}'" in found.fix
+    assert "Its note is gone" in diagnose_lost(place, None, place, "+line\n").fix

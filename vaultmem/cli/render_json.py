@@ -109,6 +109,7 @@ def diagnostic_json(diagnostic: Diagnostic) -> Json:
         "fix": diagnostic.fix,
         "line": diagnostic.line,
         "column": diagnostic.column,
+        **({"diff": diagnostic.diff} if diagnostic.diff else {}),
     }
 
 

@@ -73,6 +73,7 @@ def status_text(status: EngineStatus) -> str:
 
 
 GRAVITY = {"error": 0, "warning": 1, "info": 2}
+DIFF_LINES = 40
 
 
 def doctor_text(report: DoctorReport) -> str:
@@ -82,6 +83,7 @@ def doctor_text(report: DoctorReport) -> str:
     for diagnostic in gravest_first:
         lines += ["", f"{diagnostic.severity.value:<7} {diagnostic.code.value}  {harmless(diagnostic.path)}"]
         lines += [f"        {harmless(diagnostic.message)}", f"        → {harmless(diagnostic.fix)}"]
+        lines += [f"        {line}" for line in _first_lines(diagnostic.diff)]
     by_severity: dict[str, int] = {}
     for diagnostic in gravest_first:
         by_severity[diagnostic.severity.value] = by_severity.get(diagnostic.severity.value, 0) + 1
@@ -92,6 +94,12 @@ def doctor_text(report: DoctorReport) -> str:
     warned = [check.name for check in report.checks if not check.ok and not check.is_of_caches]
     around = f"; see above: {', '.join(warned)}" if warned else ""
     return "\n".join([*lines, "", f"{counted}; {caches}{around}"])
+
+
+def _first_lines(diff: str) -> list[str]:
+    lines = [harmless(line) for line in diff.splitlines()]
+    left_out = len(lines) - DIFF_LINES
+    return lines if left_out <= 0 else [*lines[:DIFF_LINES], f"… and {left_out} more lines"]
 
 
 def _mark(check: Check) -> str:

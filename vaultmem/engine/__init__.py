@@ -11,6 +11,7 @@ opened       a note as it is on disk now
 text_search  which notes a text search may show, with caches and before there are any
 status       what the caches hold, and who writes them
 doctor       whether notes and caches are well, and mending what is not
+lost         what versions that lost their name say of their notes
 subscribers  who is told what happens
 journal      what happened lately, kept for every process
 """

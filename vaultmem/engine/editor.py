@@ -7,6 +7,7 @@ still holds the bytes that were read.
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +16,14 @@ from vaultmem.editing import changes, edits
 from vaultmem.editing.changes import Change
 from vaultmem.editing.entries import Value
 from vaultmem.engine.opened import opened
-from vaultmem.errors import EditRefusedError, NoteNotFoundError, RefusedError, StoreError, UsageError
+from vaultmem.errors import (
+    ConcurrentChangeError,
+    EditRefusedError,
+    NoteNotFoundError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
 from vaultmem.files.vault import Vault
 from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, parse_note
@@ -23,6 +31,9 @@ from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.text.moments import utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
+
+RETRY_S = 10.0
+"""How long an edit is made anew when others save the same note at the same time."""
 
 
 class Editor:
@@ -50,17 +61,33 @@ class Editor:
         self._strike = strike
 
     def edit(
-        self, note_id: str | None, path: str | None, change: Change, what: str, *, dry_run: bool
+        self,
+        note_id: str | None,
+        path: str | None,
+        change: Change,
+        what: str,
+        *,
+        dry_run: bool,
+        is_retried: bool = True,
     ) -> Edited:
         """Make one change to one note; `path` chooses among notes with one id.
 
+        When somebody else saves the note meanwhile, it is read and the change made and proven again, for a while.
         Raises NoteNotFoundError, ConflictError, EditRefusedError, ConcurrentChangeError, UsageError.
         """
-        before, target = self._target(note_id, path)
-        edited = changes.edited(target, before, change)
-        if edited.changed and not dry_run:
-            self._write(target, edited.before, edited.after, what)
-        return edited
+        deadline = time.monotonic() + (RETRY_S if is_retried else 0.0)
+        while True:
+            before, target = self._target(note_id, path)
+            edited = changes.edited(target, before, change)
+            if dry_run or not edited.changed:
+                return edited
+            try:
+                self._write(target, edited.before, edited.after, what)
+            except ConcurrentChangeError as error:
+                if error.kept or time.monotonic() >= deadline:
+                    raise
+            else:
+                return edited
 
     def _target(self, note_id: str | None, path: str | None) -> tuple[bytes, str]:
         """The bytes of the note that is meant; a `path` wins, but must not lead to a note with another id."""
@@ -158,7 +185,8 @@ class Editor:
         if note_id is None:
             return self._save_new(fields, body, similar, dry_run)
         change = changes.update_change(fields, body, utc_now())
-        edited = self.edit(note_id, None, change, "save", dry_run=dry_run)
+        # A body was written for the note as its writer knew it: it does not go over what somebody saved since.
+        edited = self.edit(note_id, None, change, "save", dry_run=dry_run, is_retried=body is None)
         memory = opened(parse_note(edited.path, edited.after), edited.after)
         return Saved(memory, False, edited.diff, similar(memory))
 

@@ -20,6 +20,7 @@ from vaultmem.engine import answers, journal
 from vaultmem.engine.editor import Editor
 from vaultmem.engine.id_clock import IdClock
 from vaultmem.engine.keeper import Keeper
+from vaultmem.engine.lost import diagnose_lost_versions
 from vaultmem.engine.opened import copies, read_memory
 from vaultmem.engine.parts import Parts
 from vaultmem.errors import (
@@ -218,7 +219,8 @@ class Engine:
             found = self._diagnosed()
         except RootMissingError as error:
             return (diagnose_root(str(error)),)
-        return tuple(d for of_note in found.diagnostics.values() for d in of_note)
+        of_notes = (d for of_note in found.diagnostics.values() for d in of_note)
+        return (*of_notes, *diagnose_lost_versions(self.parts.vault, found.rows))
 
     def tags(self) -> Mapping[str, int]:
         """How many notes carry each tag, most used first. Raises RootMissingError, StoreError."""

@@ -1,8 +1,8 @@
 """watchdog's observer for Linux, made to speak up where it keeps silent.
 
-Folders that the system refuses to watch, because its limit is reached, are left out without a word; the thread that
-reads the events may die while everything else of the observer lives on. Both are facts here. Beside `watch` the only
-module that imports watchdog, and imported by it alone.
+Folders that the system refuses to watch, because its limit is reached or they lie too deep, are left out without a
+word; the thread that reads the events may die while everything else of the observer lives on. Both are facts here.
+Beside `watch` the only module that imports watchdog, and imported by it alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from watchdog.observers.api import BaseObserver
 from watchdog.observers.inotify import InotifyEmitter
 from watchdog.observers.inotify_c import CallbackId, InotifyFD, Mask, WatchCallback, WatchDescriptor
 
-_LIMITS = (errno.ENOSPC, errno.ENOMEM)
+_LIMITS = (errno.ENOSPC, errno.ENOMEM, errno.ENAMETOOLONG)
+"""Not of a folder that vanished, but of one that stays without a watch."""
 
 
 class Watches(InotifyFD):
@@ -27,7 +28,7 @@ class Watches(InotifyFD):
     def add_callback(
         self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
     ) -> WatchDescriptor:
-        """Watch a folder; that the system has no room for it is remembered."""
+        """Watch a folder; that the system has no room for it, or for its path, is remembered."""
         try:
             return super().add_callback(path, mask, callback, id_)
         except OSError as error:

@@ -80,7 +80,7 @@ class Watcher:
             listener = _Listener(self._root, self._queue)
             self._observer.schedule(listener, os.fspath(self._root), recursive=True)  # type: ignore[arg-type]  # dispatch is all it calls
             self._observer.start()
-        except OSError as error:
+        except (OSError, RecursionError) as error:  # watchdog climbs down in steps of its own
             self._poll_instead(error)
             return
         self.mode, self.reason = WatcherMode.NATIVE, ""
@@ -93,7 +93,7 @@ class Watcher:
             self._poll_instead(refusal)
         return refusal is not None
 
-    def _poll_instead(self, error: OSError) -> None:
+    def _poll_instead(self, error: OSError | RecursionError) -> None:
         self._stop_observer()
         self._poll(_why_not_native(error))
 
@@ -231,7 +231,9 @@ def _relevant(root: str, path: str, *, is_folder: bool) -> str | None:
     return relative if is_note_name(name) else None
 
 
-def _why_not_native(error: OSError) -> str:
+def _why_not_native(error: OSError | RecursionError) -> str:
+    if isinstance(error, RecursionError) or error.errno == errno.ENAMETOOLONG:
+        return "folders lie deeper in each other than the system's file events reach"
     if error.errno == errno.ENOSPC:
         return (
             "the system's limit of watched folders is reached; raise it with"

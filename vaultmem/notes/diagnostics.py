@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -39,6 +39,8 @@ class Diagnostic:
     fix: str
     line: int | None = None
     column: int | None = None
+    diff: str = ""
+    """From the note to the other version that the problem speaks of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +125,11 @@ WORDINGS: Mapping[Code, Wording] = MappingProxyType(
         Code.MISSING_STATUS: _warning(
             "{name!r} has no status and counts as active.", "Add a line `status: active`."
         ),
+        Code.LOST_VERSION: _warning(
+            "Two saves met, and one of the versions has no name any more: it is kept as {detail}.",
+            "Compare the two. Take over what is missing, or the whole of it"
+            " (in the memory root: `cp {detail_word} {path_word}`); then delete it: `rm {detail_word}`.",
+        ),
         Code.MISSING_ID: _info(
             "The note has no id, so it is no memory{detail}.",
             "{missing_id_fix}",
@@ -186,6 +193,13 @@ def diagnose_root(reason: str) -> Diagnostic:
     return Diagnostic(Code.ROOT_MISSING, wording.severity, "", None, message, wording.fix)
 
 
+def diagnose_lost(path: str, note_id: str | None, place: str, diff: str) -> Diagnostic:
+    """The diagnostic for a version of a note that was kept at `place`; `path` is `place` when the note is gone."""
+    found = _diagnostic(path, Metadata(note_id), Problem(Code.LOST_VERSION, place))
+    fix = found.fix if path != place else "Its note is gone. Move it to where it belongs, or delete it."
+    return replace(found, fix=fix, diff=diff)
+
+
 def _derived(path: str, metadata: Metadata, conflict_paths: tuple[str, ...]) -> Iterator[Problem]:
     """What follows from a note's facts. Nothing is demanded of a note without an id: it is no memory."""
     if metadata.id is None:
@@ -211,6 +225,7 @@ def _diagnostic(path: str, metadata: Metadata, problem: Problem) -> Diagnostic:
         "id_word": shlex.quote(metadata.id or ""),
         "name": metadata.name,
         "detail": _detail(problem),
+        "detail_word": shlex.quote(problem.detail),
         "where": where,
         "at": where + (f", column {problem.column}" if problem.column else ""),
     }

@@ -27,6 +27,7 @@ class Code(StrEnum):
     CLOUD_PLACEHOLDER = "cloud_placeholder"
     TEMPLATE_PLACEHOLDER = "template_placeholder"
     MISSING_STATUS = "missing_status"
+    LOST_VERSION = "lost_version"
     MISSING_ID = "missing_id"
     MISSING_NAME = "missing_name"
     DEPRECATED = "deprecated"
