@@ -6,6 +6,7 @@ SQLite's exceptions stay inside: a file that cannot be used raises StoreError.
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,6 +49,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
     # Not bound to a thread: whoever serves many short-lived threads would gather a connection from each.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     try:
+        connection.create_function("row_seal", -1, row_seal, deterministic=True)
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -58,6 +60,11 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def row_seal(*values: object) -> int:
+    """What a row keeps beside its values, so that a flipped bit in them is seen: SQLite itself has no sums."""
+    return zlib.crc32("\x1f".join(map(repr, values)).encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
@@ -71,4 +78,5 @@ def as_store_error(path: Path) -> Iterator[None]:
         ValueError,
         LookupError,
     ) as error:  # a torn row breaks other rules than SQLite's
-        raise StoreError(f"{path}: {error}", advice=advice_for(path.parent, REPAIR_ADVICE)) from error
+        advice = advice_for(path.parent, REPAIR_ADVICE)
+        raise StoreError(f"{path}: {error}", store="catalog", advice=advice) from error

@@ -34,10 +34,15 @@ WRITER_THREADS = 1
 """One thread: each commit makes one segment, and the same edits make the same index."""
 
 FILES_IN_ORDER = 80
+"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
 
 TERMS_VERIFIED = 2_000
 """Terms that `verify` looks up, spread over all there are."""
-"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
+
+TERMS_AT_ONCE = 200
+"""Terms of the one search for candidates that `verify` makes."""
+
+KEYS_PER_QUERY = 1_000
 
 _STAMP_FILE = "store.json"
 _STAMP = {"store": "vaultmem lexical", "version": LEXICAL_FORMAT}
@@ -167,23 +172,55 @@ class LexicalStore:
             return int(self._newest().searcher.num_docs)
 
     def verify(self) -> None:
-        """Read every document, and look up a share of the terms. Raises StoreError when anything is torn or lost."""
+        """Read every document, and ask of them whatever recall asks. Raises StoreError where an answer is wrong.
+
+        Every key and version is looked up, and a share of the terms.
+        """
+        with failures_of("lexical", self._folder):
+            documents, held = self._read_whole()
+        if self.statistics() != (len(documents), sum(length for *_, length in documents)):
+            raise self._wrong("counts wrongly")
+        if self.versions() != Counter((key, digest) for key, digest, _ in documents):
+            raise self._wrong("has lost the versions of its documents")
+        for part in _parts(sorted({key for key, *_ in documents})):
+            found = Counter((hit.note_key, hit.digest, hit.length) for hit in self.read(part, ()))
+            keys = frozenset(part)
+            if found != Counter(document for document in documents if document[0] in keys):
+                raise self._wrong("does not find its documents by their keys")
+        self._verify_terms(held)
+
+    def _read_whole(self) -> tuple[list[tuple[int, str, int]], Counter[str]]:
+        """Of every document its version and length; how many documents hold each term."""
+        import tantivy
+
+        searcher = self._newest().searcher
+        documents: list[tuple[int, str, int]] = []
+        held: Counter[str] = Counter()
+        for _, address in searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits:
+            doc: Any = searcher.doc(address)
+            counts, length = _bag_of(doc), int(doc.get_first("length"))
+            if sum(counts.values()) != length:
+                raise self._wrong("holds a document that is not as it was written")
+            documents.append((*_parse_version(doc.get_first("version")), length))
+            held.update(counts.keys())
+        return documents, held
+
+    def _verify_terms(self, held: Counter[str]) -> None:
+        """Terms are found where they stand, and the search that proposes candidates goes through."""
         import tantivy
 
         with failures_of("lexical", self._folder):
             searcher = self._newest().searcher
-            query = tantivy.Query.all_query()
-            held: Counter[str] = Counter()
-            for _, address in searcher.search(query, max(1, searcher.num_docs)).hits:
-                held.update(_terms_of(searcher.doc(address)))
             step = 1 + len(held) // TERMS_VERIFIED
             for term in sorted(held)[::step]:
                 wanted = tantivy.Query.term_query(self._schema, "terms", term, "freq")
                 if _count(searcher, wanted) != held[term]:
-                    raise StoreError(
-                        f"the lexical store {self._folder} has lost where {term!r} stands",
-                        advice=REBUILD_ADVICE,
-                    )
+                    raise self._wrong(f"has lost where {term!r} stands")
+            some = sorted(held)[:: 1 + len(held) // TERMS_AT_ONCE]
+        self.search(some, len(held))
+
+    def _wrong(self, said: str) -> StoreError:
+        return StoreError(f"the lexical store {self._folder} {said}", store="lexical", advice=REBUILD_ADVICE)
 
     def size_bytes(self) -> int:
         """What the folder takes on disk."""
@@ -293,10 +330,16 @@ def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
     return int(found.count)
 
 
-def _terms_of(doc: Any) -> list[str]:
-    """The terms of a document, as the index holds them."""
+def _bag_of(doc: Any) -> dict[str, int]:
+    """The terms of a document with their counts, as the index holds them."""
     bag = bytes(doc.get_first("bag")).decode()
-    return [entry.rpartition(" ")[0] for entry in bag.split(_BAG_SEPARATOR) if entry]
+    entries = (entry.rpartition(" ") for entry in bag.split(_BAG_SEPARATOR) if entry)
+    return {term: int(count) for term, _, count in entries}
+
+
+def _parts(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), KEYS_PER_QUERY):
+        yield keys[start : start + KEYS_PER_QUERY]
 
 
 def _hits(
