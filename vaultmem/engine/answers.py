@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine.opened import note_now
@@ -16,10 +17,12 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, diagnose
 from vaultmem.recall.answer import Recall
 from vaultmem.recall.evidence import Meaning, Sources
+from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay
+from vaultmem.text.moments import utc_text
 from vaultmem.views import NoteView, OpenedMemory
 
 # --- notes and diagnostics
@@ -101,6 +104,18 @@ def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
     return paths[0]
 
 
+# --- how old the answers are
+
+
+def as_of(access: Access, caches: Caches) -> str:
+    """How old the caches are, in words, where this process may not write them; else empty."""
+    if not access.is_read_only or access.is_writer:
+        return ""
+    scanned = caches.catalog.meta("last_scan_at")
+    at = utc_text(datetime.fromtimestamp(float(scanned), UTC)) if scanned else "an unknown time"
+    return f"the state folder {access.state_dir} may not be written: notes are indexed as of {at}"
+
+
 # --- recall
 
 
@@ -110,8 +125,12 @@ def recall_sources(
     overlay: Overlay,
     embedder: Embedder | None,
     without: Collection[str] = (),
+    as_of: str = "",
 ) -> Sources:
-    """What recall reads: the signals that exist for this model now, `without` the stores that cannot be read."""
+    """What recall reads: the signals that exist for this model now, `without` the stores that cannot be read.
+
+    `as_of` says how old the caches are, where that is worth saying.
+    """
     check = hint_check(caches.catalog, vault, overlay)
     memories = OverlaidMemories(caches.catalog, overlay)
     meaning = None if StoreName.DENSE in without else _meaning(caches, embedder)
@@ -119,7 +138,7 @@ def recall_sources(
     missing = _missing(
         caches.catalog, without, wants_meaning=embedder is not None, has_meaning=meaning is not None
     )
-    return Sources(memories, lexical, meaning, check, missing)
+    return Sources(memories, lexical, meaning, check, "; ".join(filter(None, (as_of, missing))))
 
 
 def _meaning(caches: Caches, embedder: Embedder | None) -> Meaning | None:

@@ -187,7 +187,12 @@ class Engine:
                 return recall(
                     query,
                     answers.recall_sources(
-                        caches, self.parts.vault, self.parts.keeper.overlay, self.parts.embedder, without
+                        caches,
+                        self.parts.vault,
+                        self.parts.keeper.overlay,
+                        self.parts.embedder,
+                        without,
+                        self.parts.keeper.as_of,
                     ),
                     limit=self.config.hint_limit if limit is None else limit,
                     min_score=self.config.min_score if min_score is None else min_score,

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultmem.embedding.embedder import Embedder
+from vaultmem.engine.answers import as_of
 from vaultmem.engine.subscribers import Subscribers
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Filled, NoteEdited, Progress, SyncFinished, SyncReport
@@ -35,6 +36,8 @@ UNSETTLED_WAIT_S = 0.4
 """When a foreground sync looks again at a note that seems half-written."""
 
 NS_PER_S = 1_000_000_000
+
+AS_OF_ADVICE = "Whoever may write it runs `vaultmem sync`; or choose another: --state-dir."
 
 MENDED_ADVICE = "Nothing is to be done. If it comes again, look at the disk."
 
@@ -62,6 +65,8 @@ class Keeper:
     ) -> None:
         self.overlay = Overlay()
         """What differed from the caches at the last look, and could not be written."""
+        self.as_of = ""
+        """How old the caches are, in words, where this process may not write them; else empty."""
         self._vault, self._access, self._embedder = vault, access, embedder
         self._subscribers, self._wake, self._is_scanning = subscribers, wake, is_scanning
         self._dirty_check_s = dirty_check_s
@@ -243,11 +248,19 @@ class Keeper:
                 # A live writer changes the files, and looks after them itself.
                 is_unminded = not minds_stores or self._access.writer_pid is not None
                 is_whole = is_unminded or caches.are_files_as_left
+                self._say_how_old(caches)
         except StoreError:
             overlay, is_usable, is_whole = Overlay(), False, False
-        if (overlay.has_work or not is_usable or not is_whole) and self._sync_quickly(is_usable):
+        wants_sync = not is_usable or (not self.as_of and (overlay.has_work or not is_whole))
+        if wants_sync and self._sync_quickly(is_usable):
             overlay = Overlay()
         self._looked_at, self.overlay = now, overlay
+
+    def _say_how_old(self, caches: Caches) -> None:
+        """Caches that this process may not write answer as they are; it is told once."""
+        was_told, self.as_of = bool(self.as_of), as_of(self._access, caches)
+        if self.as_of and not was_told:
+            self._subscribers.tell(EngineFailed(utc_now(), self.as_of, AS_OF_ADVICE))
 
     def _sync_quickly(self, is_usable: bool) -> bool:
         """Sync lexically before an answer, if nobody else is at it; whether it was done.

@@ -107,7 +107,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def holder(path: Path) -> int | None:
     """The process id of the live holder of the lock at `path`, or None. Takes nothing away from anybody."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:

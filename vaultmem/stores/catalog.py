@@ -18,7 +18,7 @@ from typing import Any
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.problems import Problem
-from vaultmem.stores.catalog_file import REPAIR_ADVICE, as_store_error, open_file
+from vaultmem.stores.catalog_file import REPAIR_ADVICE, StillConnection, as_store_error, journal_of, open_file
 from vaultmem.stores.catalog_rows import (
     COLUMNS,
     KNOWN_COLUMNS,
@@ -94,7 +94,7 @@ class Catalog:
         self._connection = open_file(path, schema=CATALOG_SCHEMA, tables=_TABLES, writable=writable)
         try:
             with as_store_error(path):
-                self._inode = path.stat().st_ino
+                self._opened_as = self._file_state()
         except BaseException:
             self.close()
             raise
@@ -118,11 +118,20 @@ class Catalog:
 
     @property
     def is_detached(self) -> bool:
-        """The file was deleted or replaced under this process."""
+        """The file was deleted or replaced under this process, or goes on without it."""
         try:
-            return self._path.stat().st_ino != self._inode
+            return self._file_state() != self._opened_as
         except OSError:
             return True
+
+    def _file_state(self) -> tuple[int, ...]:
+        """What must stay the same; of a file that is read as it stood, that nobody has written to it since."""
+        status = self._path.stat()
+        if not isinstance(self._connection, StillConnection):
+            return (status.st_ino,)
+        journal = journal_of(self._path)
+        journalled = journal.stat().st_size if journal.exists() else 0
+        return status.st_ino, status.st_mtime_ns, status.st_size, journalled
 
     @property
     def state_of_data(self) -> tuple[int, int]:

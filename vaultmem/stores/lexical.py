@@ -10,10 +10,14 @@ finding) and `bag` (stored, for exact counts, because Tantivy does not hand out 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -80,7 +84,8 @@ class LexicalStore:
         self._folder = folder
         self._writable = writable
         with failures_of("lexical", folder):
-            self._index = _open_index(folder, writable)
+            self._linked_in = None if writable or os.access(folder, os.W_OK) else _LinkedFolder(folder)
+            self._index = _open_index(folder, writable, self._linked_in)
             self._schema = self._index.schema
         self._view: _View | None = None
 
@@ -262,6 +267,8 @@ class LexicalStore:
         stamp = _commit_stamp(self._folder)
         view = self._view
         if view is None or view.stamp != stamp:
+            if self._linked_in is not None:
+                self._linked_in.follow()
             self._index.reload()
             view = self._view = _View(stamp, self._index.searcher())
         return view
@@ -282,7 +289,27 @@ class _View:
     statistics: tuple[int, int] | None = None
 
 
-def _open_index(folder: Path, writable: bool) -> tantivy.Index:
+class _LinkedFolder:
+    """A folder of our own whose files are links to those of a store that we may not write.
+
+    Tantivy takes a lock, which is a file, before it reads. Deleted with the last reference.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._store = store.absolute()
+        self.path = Path(tempfile.mkdtemp(prefix="vaultmem-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.follow()
+
+    def follow(self) -> None:
+        """Link what has come since."""
+        for file in self._store.iterdir():
+            if not file.name.endswith(".lock"):
+                with suppress(FileExistsError):
+                    (self.path / file.name).symlink_to(file)
+
+
+def _open_index(folder: Path, writable: bool, linked_in: _LinkedFolder | None = None) -> tantivy.Index:
     import tantivy
 
     stamp, meta = folder / _STAMP_FILE, folder / "meta.json"
@@ -293,7 +320,7 @@ def _open_index(folder: Path, writable: bool) -> tantivy.Index:
     fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])
     if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != _FIELDS:
         raise StoreError(f"{folder} is not a lexical store of this version", advice=REBUILD_ADVICE)
-    index = tantivy.Index.open(str(folder))
+    index = tantivy.Index.open(str(linked_in.path if linked_in else folder))
     index.config_reader("manual")
     return index
 

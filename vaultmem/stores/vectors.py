@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
+from vaultmem.stores.catalog_file import connect_reading
 from vaultmem.stores.folders import advice_for
 
 if TYPE_CHECKING:
@@ -74,8 +75,7 @@ class VectorStore:
         if not writable and not path.is_file():
             raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
         with _failures(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            store = cls(path, sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False))
+            store = cls(path, _connect(path) if writable else connect_reading(path))
             try:
                 store._prepare(writable)
             except BaseException:
@@ -236,6 +236,11 @@ def _failures(path: Path) -> Iterator[None]:
         advice = advice_for(path.parent, _ADVICE)
         said = f"the vector cache {path} cannot be used: {error}"
         raise StoreError(said, store=VECTORS, advice=advice) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
 
 
 def _parts(values: Collection[str]) -> Iterator[list[str]]:
