@@ -95,7 +95,11 @@ class WriterBusyError(EngineError):
 
 
 class StoreError(EngineError):
-    """A derived store cannot be opened, read or written; a rebuild mends it."""
+    """A derived store cannot be opened, read or written; a rebuild mends it. `store` is its name, where it is known."""
+
+    def __init__(self, message: str, *, store: str = "", advice: str = "") -> None:
+        super().__init__(message, advice=advice)
+        self.store = store
 
 
 class EmbedderError(EngineError):

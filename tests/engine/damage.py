@@ -10,10 +10,12 @@ import numpy as np
 
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.lexical import LexicalDoc
+from vaultmem.sync import integrity
 
 
 def with_caches(world, act: Callable[[Caches], None]) -> None:
-    with world.engine() as engine, engine.parts.access.writer() as caches:
+    """Damage that our own writing has done: the files are as they were left."""
+    with world.engine() as engine, engine.parts.access.writer() as caches, integrity.changing(caches):
         act(caches)
 
 

@@ -96,7 +96,7 @@ def test_one_that_is_condemned_is_empty_and_one_that_is_outdated_answers(caches)
     caches.lexical.add([DOC])
     caches.outdate(StoreName.LEXICAL)
     assert (caches.made_with(StoreName.LEXICAL), caches.lexical.count()) == (OUTDATED, 1)
-    caches.condemn(StoreName.LEXICAL)
+    caches.condemn(StoreName.LEXICAL, "torn")
     assert (caches.made_with(StoreName.LEXICAL), caches.lexical.count()) == (CONDEMNED, 0)
 
 
@@ -169,5 +169,5 @@ def test_a_torn_store_is_a_store_error_until_it_is_condemned(caches) -> None:
     (caches.folder(StoreName.DENSE, 1) / "store.json").write_text("{")
     with pytest.raises(StoreError):
         _ = caches.dense
-    caches.condemn(StoreName.DENSE)
+    caches.condemn(StoreName.DENSE, "torn")
     assert caches.dense is not None and caches.dense.count() == 0

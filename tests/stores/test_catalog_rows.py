@@ -45,7 +45,7 @@ problems = st.builds(Problem, st.sampled_from(Code), texts, st.none() | numbers,
 def values_of(written: NoteRecord, *, at: dict[str, object] | None = None) -> list[Any]:
     """The values that SQLite would give for a record, but for those of some columns."""
     columns = dict(zip(WRITTEN_COLUMNS, written_values(written), strict=True)) | (at or {})
-    return [7, *columns.values(), "lexical", None, 0]
+    return [7, *columns.values(), "lexical", None, 0, 1]
 
 
 def row(**changes: object) -> NoteRow:
@@ -67,6 +67,11 @@ def test_what_is_written_is_what_is_read(said, found, stat, is_readable) -> None
     assert (read.problems, read.is_readable, read.digest) == (found, is_readable, given_.note.digest)
     assert (read.lexical_digest, read.dense_digest, read.in_conflict) == ("lexical", None, False)
     assert read.chunk_hashes == {"h0"}
+
+
+def test_a_row_that_is_not_as_it_was_written_is_the_databases_error() -> None:
+    with pytest.raises(sqlite3.DatabaseError, match="not as it was written"):
+        read_row([*values_of(record("a.md"))[:-1], 0])
 
 
 def test_every_field_of_the_metadata_has_a_column_in_the_order_of_the_fields() -> None:

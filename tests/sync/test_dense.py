@@ -180,14 +180,15 @@ def test_a_model_that_gives_too_few_vectors_is_an_embedder_error(
 
 
 def test_a_dense_store_that_turns_out_to_be_broken_is_begun_anew_once(
-    world: World, caches: Caches, filled: Callable[..., Filled]
+    world: World, vault: Vault, caches: Caches, filled: Callable[..., Filled]
 ) -> None:
     world.note("a.md", "a")
     filled(EMBEDDER)
+    world.note("b.md", "b")
+    lexical.sync(caches, vault)  # which would see the damage, were it there already
     next(world.state_dir.glob("dense-*/store.json")).write_text("{")
     caches.drop_handles()
-    world.note("b.md", "b")
-    report = filled(EMBEDDER)
+    report = fill_all(lambda: nullcontext(caches), vault, EMBEDDER)
     assert (report.notes, report.chunks_reused) == (2, 4)  # b's vectors are those of the first attempt
     assert held(caches) == vouched(caches) and len(held(caches)) == 2
 

@@ -17,6 +17,7 @@ from vaultmem.sync import lexical
 from vaultmem.sync.integrity import (
     Disagreement,
     broken_stores,
+    changing,
     damage,
     find_disagreement,
     is_unfinished,
@@ -25,7 +26,6 @@ from vaultmem.sync.integrity import (
     refuse_foreign_caches,
     rules_applied,
     set_damage_aside,
-    set_unfinished,
     sweep,
 )
 
@@ -121,11 +121,12 @@ def test_with_a_torn_lexical_store_every_note_is_read_again(agreed: Caches) -> N
 
 
 def test_what_an_interrupted_sync_left_is_swept_by_the_next(agreed: Caches) -> None:
-    set_unfinished(agreed, True)
-    assert is_unfinished(agreed)
     a, _ = keys(agreed)
-    agreed.lexical.delete([(a, "aa")])
-    put(agreed, (a, "newer"))  # as many documents as before: the count alone tells nothing
+    with pytest.raises(KeyboardInterrupt), changing(agreed):
+        agreed.lexical.delete([(a, "aa")])
+        put(agreed, (a, "newer"))  # as many documents as before: the count alone tells nothing
+        raise KeyboardInterrupt
+    assert is_unfinished(agreed)
     assert not prepare(agreed, **RULES)
     assert not is_unfinished(agreed)
     assert find_disagreement(agreed, StoreName.LEXICAL).is_empty

@@ -224,7 +224,7 @@ def recall(options: Options) -> int:
         ),
     )
     if found.trouble and not options.json:
-        narrate(f"recall uses words alone: {found.trouble}")
+        narrate(found.trouble)
     if options.json:
         answer_json(render_json.recall_json(found, explain=options.explain))
     else:

@@ -13,6 +13,7 @@ from vaultmem.errors import UsageError
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine.engine import Engine
+    from vaultmem.events import Event
 
 Words: TypeAlias = argparse.ArgumentParser
 """Where a command names the words it takes."""
@@ -45,10 +46,21 @@ def config_of(options: Options) -> Config:
 
 
 def open_engine(options: Options, *, hold: bool = False) -> Engine:
-    """The engine of a command."""
+    """The engine of a command. What it meets broken on the way is said on stderr."""
     from vaultmem.engine.engine import Engine
 
-    return Engine.open(config=config_of(options), hold=hold)
+    engine = Engine.open(config=config_of(options), hold=hold)
+    if not hold:  # who holds the lock tells every event
+        engine.subscribe(_narrate_failure)
+    return engine
+
+
+def _narrate_failure(event: Event) -> None:
+    if type(event).__name__ == "EngineFailed":
+        from vaultmem.cli.output import narrate
+        from vaultmem.cli.progress import told
+
+        narrate(told(event))
 
 
 def read_question() -> str:

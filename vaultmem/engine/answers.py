@@ -6,8 +6,9 @@ The catalog is read through the overlay, so that a process that may not write an
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from vaultmem.embedding.embedder import Embedder
 from vaultmem.engine.opened import note_now
@@ -16,10 +17,12 @@ from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import Diagnostic, diagnose
 from vaultmem.recall.answer import Recall
 from vaultmem.recall.evidence import Meaning, Sources
+from vaultmem.stores.access import Access
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync.overlay import OverlaidMemories, Overlay
+from vaultmem.text.moments import utc_text
 from vaultmem.views import NoteView, OpenedMemory
 
 # --- notes and diagnostics
@@ -101,21 +104,63 @@ def locate(catalog: Catalog, overlay: Overlay, note_id: str) -> str:
     return paths[0]
 
 
+# --- how old the answers are
+
+
+def as_of(access: Access, caches: Caches) -> str:
+    """How old the caches are, in words, where this process may not write them; else empty."""
+    if not access.is_read_only or access.is_writer:
+        return ""
+    scanned = caches.catalog.meta("last_scan_at")
+    at = utc_text(datetime.fromtimestamp(float(scanned), UTC)) if scanned else "an unknown time"
+    return f"the state folder {access.state_dir} may not be written: notes are indexed as of {at}"
+
+
 # --- recall
 
 
-def recall_sources(caches: Caches, vault: Vault, overlay: Overlay, embedder: Embedder | None) -> Sources:
-    """What recall reads: the signals that exist for this model now."""
+def recall_sources(
+    caches: Caches,
+    vault: Vault,
+    overlay: Overlay,
+    embedder: Embedder | None,
+    without: Collection[str] = (),
+    as_of: str = "",
+) -> Sources:
+    """What recall reads: the signals that exist for this model now, `without` the stores that cannot be read.
+
+    `as_of` says how old the caches are, where that is worth saying.
+    """
     check = hint_check(caches.catalog, vault, overlay)
     memories = OverlaidMemories(caches.catalog, overlay)
+    meaning = None if StoreName.DENSE in without else _meaning(caches, embedder)
+    lexical = None if StoreName.LEXICAL in without else caches.lexical
+    missing = _missing(
+        caches.catalog, without, wants_meaning=embedder is not None, has_meaning=meaning is not None
+    )
+    return Sources(memories, lexical, meaning, check, "; ".join(filter(None, (as_of, missing))))
+
+
+def _meaning(caches: Caches, embedder: Embedder | None) -> Meaning | None:
     # Late: what it takes to embed is no business of those who only read.
     from vaultmem.sync.dense import dense_rules, kept_calibration
 
     if embedder is None or caches.made_with(StoreName.DENSE) != dense_rules(embedder):
-        return Sources(memories, caches.lexical, check_hint=check)
+        return None
     calibration = kept_calibration(caches, embedder)
-    meaning = Meaning(caches.dense, embedder.queries, calibration) if caches.dense and calibration else None
-    return Sources(memories, caches.lexical, meaning, check)
+    return Meaning(caches.dense, embedder.queries, calibration) if caches.dense and calibration else None
+
+
+def _missing(catalog: Catalog, without: Collection[str], *, wants_meaning: bool, has_meaning: bool) -> str:
+    """What an answer lacks that a whole one would have, in a line for people."""
+    said = [f"the {store} store cannot be read; run `vaultmem sync`" for store in sorted(without)]
+    if unindexed := catalog.unindexed_count():
+        said.append(f"{unindexed} notes are not indexed yet")
+    if wants_meaning and not has_meaning and StoreName.DENSE not in without:
+        said.append("recall uses words alone until vectors are filled in: run `vaultmem sync`")
+    elif has_meaning and (pending := catalog.pending_count()):
+        said.append(f"{pending} notes have no vectors yet and are found by words alone")
+    return "; ".join(said)
 
 
 def hint_check(catalog: Catalog, vault: Vault, overlay: Overlay) -> Callable[[NoteRow], NoteRow | None]:

@@ -61,10 +61,11 @@ def mend(parts: Parts) -> None:
 
 def _set_wrong_aside(parts: Parts, caches: Caches) -> None:
     integrity.set_damage_aside(caches)
-    integrity.sweep(caches)
+    with integrity.changing(caches):
+        integrity.sweep(caches)
     dense = caches.dense
     if dense is not None and dense.count() and not dense.probe():
-        caches.condemn(StoreName.DENSE)
+        caches.condemn(StoreName.DENSE, "a stored vector does not find itself")
     if parts.embedder is not None:
         forget_damaged_calibration(caches, parts.embedder)
 
@@ -93,6 +94,8 @@ def _checks(asked: Asked) -> dict[str, CheckOf]:
         "lexical_intact": _intact(StoreName.LEXICAL),
         "dense_intact": _intact(StoreName.DENSE),
         "dense_answers": _dense_answers,
+        "kept_vectors": _kept_vectors,
+        "vectors_filled": _vectors_filled,
         "lock": _lock,
         "watcher": _watcher,
         "disk": _disk,
@@ -197,6 +200,25 @@ def _dense_answers(parts: Parts, caches: Caches) -> Check | None:
     return Check(
         "dense_answers", ok, "a stored vector finds itself" if ok else "a stored vector does not find itself"
     )
+
+
+def _kept_vectors(_: Parts, caches: Caches) -> Check | None:
+    kept = caches.vectors
+    if kept is None:
+        return None
+    kept.verify()
+    return Check("kept_vectors", True, f"{kept.count()} vectors, each as it was kept")
+
+
+def _vectors_filled(parts: Parts, caches: Caches) -> Check | None:
+    """Vectors that were there once and are gone, as with a catalog that began anew, make answers poorer."""
+    if parts.embedder is None or caches.generation(StoreName.DENSE):
+        return None
+    pending, kept = caches.catalog.pending_count(), caches.vectors
+    if not pending or kept is None or not kept.count() or parts.access.writer_pid is not None:
+        return None
+    detail = f"notes that wait for their vectors: {pending}; run `vaultmem sync`"
+    return Check("vectors_filled", False, detail)
 
 
 def _lock(parts: Parts, _: Caches) -> Check:

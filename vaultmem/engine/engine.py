@@ -184,14 +184,19 @@ class Engine:
         """
         from vaultmem.recall.rank import recall
 
-        self.freshen()
+        self.freshen(minds_stores=True)
 
-        def answer() -> Recall:
+        def answer(without: Collection[str] = ()) -> Recall:
             with self.parts.access.reader() as caches:
                 return recall(
                     query,
                     answers.recall_sources(
-                        caches, self.parts.vault, self.parts.keeper.overlay, self.parts.embedder
+                        caches,
+                        self.parts.vault,
+                        self.parts.keeper.overlay,
+                        self.parts.embedder,
+                        without,
+                        self.parts.keeper.as_of,
                     ),
                     limit=self.config.hint_limit if limit is None else limit,
                     min_score=self.config.min_score if min_score is None else min_score,
@@ -200,11 +205,27 @@ class Engine:
                     now=utc_now(),
                 )
 
+        return self._persisted(answer)
+
+    def _persisted(self, answer: Callable[..., Recall]) -> Recall:
+        """An answer from caches that may be broken: opened anew, then mended, in the end without the broken store.
+
+        A writer that has just swapped rows looks broken for an instant, hence the second look before any mending.
+        """
         try:
             return answer()
         except StoreError:
-            self.parts.keeper.mend_unreadable()
+            self.parts.access.drop_reader()
+        try:
             return answer()
+        except StoreError as error:
+            self.parts.keeper.mend_unreadable(error)
+        try:
+            return answer()
+        except StoreError as error:
+            if error.store not in ("lexical", "dense"):
+                raise
+            return answer({error.store})
 
     def notes(self) -> tuple[NoteView, ...]:
         """Every note on record, by path. Raises RootMissingError, StoreError."""

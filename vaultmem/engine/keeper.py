@@ -5,6 +5,7 @@ A writer brings the caches up to date. Who cannot write remembers what differs, 
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -13,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from vaultmem.embedding.embedder import Embedder
+from vaultmem.engine.answers import as_of
 from vaultmem.engine.subscribers import Subscribers
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.events import EngineFailed, Filled, NoteEdited, Progress, SyncFinished, SyncReport
@@ -35,6 +37,10 @@ UNSETTLED_WAIT_S = 0.4
 """When a foreground sync looks again at a note that seems half-written."""
 
 NS_PER_S = 1_000_000_000
+
+AS_OF_ADVICE = "Whoever may write it runs `vaultmem sync`; or choose another: --state-dir."
+
+MENDED_ADVICE = "Nothing is to be done. If it comes again, look at the disk."
 
 WRITER_CATCHES_UP_S = 2.0
 """How long a save waits for another writer to index it."""
@@ -60,6 +66,8 @@ class Keeper:
     ) -> None:
         self.overlay = Overlay()
         """What differed from the caches at the last look, and could not be written."""
+        self.as_of = ""
+        """How old the caches are, in words, where this process may not write them; else empty."""
         self._vault, self._access, self._embedder = vault, access, embedder
         self._subscribers, self._wake, self._is_scanning = subscribers, wake, is_scanning
         self._dirty_check_s = dirty_check_s
@@ -113,9 +121,16 @@ class Keeper:
         except StoreError:
             integrity.mend(caches)
             outcome = sync(caches, self._vault, deadline=deadline, on_progress=progress)
+        self._tell_condemned(caches)
         if paths is None:
             self._looked_at, self.overlay = time.monotonic(), Overlay()
         return outcome
+
+    def _tell_condemned(self, caches: Caches) -> None:
+        """What was found broken on the way, each once."""
+        for said in caches.condemned:
+            self._subscribers.tell(EngineFailed(utc_now(), said, MENDED_ADVICE), caches)
+        caches.condemned.clear()
 
     def _look_twice(self, caches: Caches, first: Outcome) -> Outcome:
         """Look again at notes that seemed half-written; whoever asked for this sync waits for the truth."""
@@ -148,13 +163,16 @@ class Keeper:
         from vaultmem.sync.dense import fill_all
 
         with self._filling:
-            return fill_all(
+            filled = fill_all(
                 self._access.writer,
                 self._vault,
                 self._embedder,
                 should_stop=should_stop,
                 on_progress=progress,
             )
+        with self._access.writer() as caches:
+            self._tell_condemned(caches)
+        return filled
 
     def complete(
         self,
@@ -185,11 +203,16 @@ class Keeper:
         if force or not self._has_swept:  # a walk of the whole root: once is enough
             self._vault.sweep_leftovers()
             self._has_swept = True
-        for store in (caches.lexical, caches.dense):
-            if store is not None:
-                store.maintain(force=force)
-        if caches.vectors is not None:
-            caches.vectors.prune(time.time() - VECTORS_KEPT_S)
+        with integrity.changing(caches):
+            for store in (caches.lexical, caches.dense):
+                if store is not None:
+                    store.maintain(force=force)
+        try:
+            if caches.vectors is not None:
+                caches.vectors.prune(time.time() - VECTORS_KEPT_S)
+        except StoreError:
+            caches.replace_vectors()
+            self._tell_condemned(caches)
 
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Build both stores again beside the live ones; vectors are reused by text."""
@@ -206,9 +229,10 @@ class Keeper:
         self._looked_at = None
         self.freshen()
 
-    def freshen(self) -> None:
+    def freshen(self, *, minds_stores: bool = False) -> None:
         """Look at the files unless that was done a moment ago: sync lexically if possible, else remember what differs.
 
+        With `minds_stores` also at those of the stores, which recall reads: what somebody else did to them is mended.
         Raises RootMissingError; a root that is away leaves the caches as they are.
         """
         now = time.monotonic()
@@ -222,11 +246,22 @@ class Keeper:
                 if is_usable and self._access.is_writer and self._is_scanning():
                     return
                 overlay = look(caches.catalog, self._vault, deadline)
+                # A live writer changes the files, and looks after them itself.
+                is_unminded = not minds_stores or self._access.writer_pid is not None
+                is_whole = is_unminded or caches.are_files_as_left
+                self._say_how_old(caches)
         except StoreError:
-            overlay, is_usable = Overlay(), False
-        if (overlay.has_work or not is_usable) and self._sync_quickly(is_usable):
+            overlay, is_usable, is_whole = Overlay(), False, False
+        wants_sync = not is_usable or (not self.as_of and (overlay.has_work or not is_whole))
+        if wants_sync and self._sync_quickly(is_usable):
             overlay = Overlay()
         self._looked_at, self.overlay = now, overlay
+
+    def _say_how_old(self, caches: Caches) -> None:
+        """Caches that this process may not write answer as they are; it is told once."""
+        was_told, self.as_of = bool(self.as_of), as_of(self._access, caches)
+        if self.as_of and not was_told:
+            self._subscribers.tell(EngineFailed(utc_now(), self.as_of, AS_OF_ADVICE))
 
     def _sync_quickly(self, is_usable: bool) -> bool:
         """Sync lexically before an answer, if nobody else is at it; whether it was done.
@@ -250,15 +285,18 @@ class Keeper:
             self._wake()
         return True
 
-    def mend_unreadable(self) -> None:
-        """Rebuild a store that cannot be read, where this process may; what is read is opened anew in any case."""
+    def mend_unreadable(self, met: StoreError) -> None:
+        """Rebuild a store that cannot be read, where this process may; what is read is opened anew in any case.
+
+        What an answer has met broken is broken, whatever the look at the store says.
+        """
         self._access.drop_reader()
-        try:
+        with contextlib.suppress(WriterBusyError, StoreError):
             with self._access.writer(timeout_s=0.0) as caches:
-                integrity.set_damage_aside(caches)
+                if not integrity.set_damage_aside(caches) and met.store in tuple(StoreName):
+                    caches.condemn(StoreName(met.store), str(met))
                 self.sync_lexical(caches)
-        except WriterBusyError:
-            pass
+            self._wake()
 
     # --- around an edit
 

@@ -42,6 +42,7 @@ def _status(parts: Parts, caches: Caches, pid: int | None) -> EngineStatus:
     state, message = worker.get("state", "idle"), worker.get("message", "")
     if scanned is None and state == "idle":
         state, message = "never_synced", "Run `vaultmem sync`."
+    message = message or answers.as_of(parts.access, caches)
     broken = integrity.broken_stores(caches, by_stamp=True)
     if broken:
         state, message = "degraded", f"cannot read the {' and '.join(broken)} store; run `vaultmem sync`"

@@ -156,7 +156,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 def holder(path: Path) -> int | None:
     """The process id of the live holder of the lock at `path`, or None. Takes nothing away from anybody."""
     try:
-        descriptor = beneath.open_file(path.parent, path.name, os.O_RDWR)
+        descriptor = beneath.open_file(path.parent, path.name, os.O_RDONLY)
     except OSError:
         return None
     try:

@@ -7,10 +7,11 @@ own are pending.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from vaultmem.errors import StoreError
 from vaultmem.recall import scoring
 from vaultmem.stores.dense_rows import Part
 
@@ -69,6 +70,8 @@ class Sources:
     meaning: Meaning | None = None
     check_hint: Callable[[NoteRow], NoteRow | None] = lambda row: row
     """Looks at the note's file as it is now: the row to show, or None when the note is gone."""
+    missing: str = ""
+    """What should be there and is not, in one line."""
 
 
 class Passage(NamedTuple):
@@ -144,11 +147,14 @@ def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidenc
     documents, total_length = sources.lexical.statistics() if sources.lexical else (0, 0)
     frequencies = sources.lexical.document_frequencies(terms) if sources.lexical else {}
     idf = [_idf(window, frequencies, documents) for window in prompt.windows]
+    passages = _passages(rows, prompt, vectors, embedded, meaning.calibration) if meaning else {}
+    hits = sources.lexical.read(rows, terms) if sources.lexical is not None and rows else []
+    _refuse_lost_rows(rows, {hit.note_key for hit in hits} if sources.lexical else None, embedded)
     return Evidence(
         rows=rows,
         memories=sources.memories.admitted_count(),
-        passages=_passages(rows, prompt, vectors, embedded, meaning.calibration) if meaning else {},
-        counts=_counts(rows, terms, sources.lexical),
+        passages=passages,
+        counts={hit.note_key: hit for hit in hits if hit.digest == rows[hit.note_key].lexical_digest},
         documents=documents,
         frequencies=frequencies,
         average_length=total_length / documents if documents else 0.0,
@@ -156,6 +162,17 @@ def gather(prompt: Prompt, vectors: Vectors | None, sources: Sources) -> Evidenc
         attainable=[scoring.attainable(of_window.values()) for of_window in idf],
         embedded=embedded,
     )
+
+
+def _refuse_lost_rows(
+    rows: Mapping[int, NoteRow], found: Collection[int] | None, embedded: RowTable | None
+) -> None:
+    """Of what the catalog vouches for a store hands out something, be it of another version. Raises StoreError."""
+    if found is not None and any(row.lexical_digest and key not in found for key, row in rows.items()):
+        raise StoreError("the lexical store has lost a note that it should hold", store="lexical")
+    held = {key for key, row in rows.items() if row.dense_digest}
+    if embedded is not None and not held <= set(embedded.column("note_key")):
+        raise StoreError("the dense store has lost a note that it should hold", store="dense")
 
 
 def _idf(window: Window, frequencies: Mapping[str, int], documents: int) -> dict[str, float]:
@@ -208,10 +225,3 @@ def _passages(
 def _counts_for(digest: str, text_hash: str, row: NoteRow) -> bool:
     """A vector is of the version on record, and its text is still in the note."""
     return digest == row.dense_digest and (digest == row.digest or text_hash in row.chunk_hashes)
-
-
-def _counts(
-    rows: Mapping[int, NoteRow], terms: Sequence[str], lexical: Lexical | None
-) -> dict[int, LexicalHit]:
-    hits: Iterable[LexicalHit] = lexical.read(rows, terms) if lexical is not None and rows else ()
-    return {hit.note_key: hit for hit in hits if hit.digest == rows[hit.note_key].lexical_digest}

@@ -39,15 +39,16 @@ def recall(
     hints.
 
     `project` and `now` move the bonuses (`project/P` tags, recency). `suppressed` ids are candidates, never
-    hints. A failing embedder makes the answer lexical and is told as `trouble`. Raises StoreError.
+    hints. A failing embedder makes the answer lexical and is told as `trouble`, as is what the stores lack. Raises
+    StoreError.
     """
     prompt = read_prompt(query, sources.lexical.document_frequencies if sources.lexical else None)
     if not prompt.windows:
         return Recall(query)
     try:
-        vectors, trouble = embed_prompt(prompt, sources), ""
+        vectors, trouble = embed_prompt(prompt, sources), sources.missing
     except EmbedderError as error:
-        vectors, trouble = None, str(error)
+        vectors, trouble = None, f"recall uses words alone: {error}"
     evidence = gather(prompt, vectors, sources)
     ranked = _rank(prompt, evidence, project, now or utc_now())
     candidates = tuple(_judge(ranked, sources, limit, min_score, frozenset(suppressed)))

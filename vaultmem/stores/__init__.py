@@ -11,6 +11,7 @@ dense_rows    its rows as Arrow tables
 dense_upkeep  its vector index and its disk use
 dense_build   the child process in which a large index is built
 folders       generations of a store as folders
+seals         what the files of a store were when we last wrote them
 caches        all of them together: which generation lives, what is condemned, what is outdated
 access        who may read and who may write them now
 """

@@ -52,6 +52,11 @@ class Access:
         """The live process that holds the lock, this one included."""
         return holder(self.state_dir / "writer.lock")
 
+    @property
+    def is_read_only(self) -> bool:
+        """There is a state dir, and this process may not write in it."""
+        return self.state_dir.is_dir() and not os.access(self.state_dir, os.W_OK | os.X_OK)
+
     def try_become_writer(self) -> bool:
         """Take the lock and keep it, if it is free; whether it is held now."""
         with self._writing:

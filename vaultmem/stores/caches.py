@@ -10,6 +10,7 @@ begun beside it, so that readers are never pulled off what they hold.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import sys
@@ -19,13 +20,18 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
+from vaultmem.files import atomic
 from vaultmem.files.state_dir import make_own
+from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.catalog_file import REPAIR_ADVICE
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalStore
 from vaultmem.stores.vectors import VectorStore
 
 CATALOG_FILE = "catalog.sqlite"
+CATALOG_STAT_FILE = "catalog.stat"
+"""The stat values of the catalog's file when we last knew it sound."""
 VECTORS_FILE = "vectors.sqlite"
 
 
@@ -60,9 +66,45 @@ class Caches:
         self._lexical: tuple[int, LexicalStore] | None = None
         self._dense: tuple[int, DenseStore] | None = None
         self._vectors: VectorStore | None = None
+        self._is_child_at_work = False
+        self.condemned: list[str] = []
+        """What was found broken and set aside, in words, until somebody tells it."""
         if writable:
             make_own(state_dir)
+        self._is_catalog_trusted = self.is_catalog_as_left
         self.catalog = self._open_catalog()
+
+    # --- the catalog
+
+    @property
+    def is_catalog_as_left(self) -> bool:
+        """Nobody has written to the catalog's file since we last knew it sound; nothing of it is read."""
+        try:
+            said = json.loads((self.state_dir / CATALOG_STAT_FILE).read_bytes())
+        except (OSError, ValueError):
+            return False
+        stat = seals.stat_of(self.state_dir / CATALOG_FILE)
+        return stat is not None and said == list(stat)
+
+    def check_catalog(self) -> None:
+        """See that the catalog is sound, where its file is another than we left: then every row is looked at.
+
+        Our own writing changes the file too, whenever SQLite takes its journal in. Raises StoreError.
+        """
+        if self._is_catalog_trusted and self.is_catalog_as_left:
+            return
+        if not self.catalog.is_sound():
+            raise StoreError(
+                f"{self.state_dir / CATALOG_FILE} is damaged", store="catalog", advice=REPAIR_ADVICE
+            )
+        self._is_catalog_trusted = True
+        self._note_catalog()
+
+    def _note_catalog(self) -> None:
+        stat = seals.stat_of(self.state_dir / CATALOG_FILE)
+        with contextlib.suppress(OSError):  # then it is looked at once more
+            note = json.dumps(stat).encode()
+            atomic.write_file(self.state_dir / CATALOG_STAT_FILE, note, mode=0o600, is_durable=False)
 
     def _open_catalog(self) -> Catalog:
         path = self.state_dir / CATALOG_FILE
@@ -76,10 +118,12 @@ class Caches:
     def _new_catalog(self) -> Catalog:
         path = self.state_dir / CATALOG_FILE
         _remove_database(path)
+        self._is_catalog_trusted = True
         return Catalog(path, writable=True)
 
     def replace_catalog(self) -> None:
         """Begin with an empty catalog: everything is synced again, vectors are reused."""
+        self.condemned.append("the catalog was damaged and is built again from the notes")
         self.drop_handles()
         self.catalog.close()
         self.catalog = self._new_catalog()
@@ -89,9 +133,13 @@ class Caches:
         for store in (self._lexical, self._dense):
             if store is not None:
                 store[1].close()
+        with contextlib.suppress(StoreError):
+            self._seal_after_child()
         if self._vectors is not None:
             self._vectors.close()
         self.catalog.close()
+        if self._writable and self._is_catalog_trusted:
+            self._note_catalog()
         self._lexical = self._dense = self._vectors = None
 
     # --- generations
@@ -119,8 +167,9 @@ class Caches:
             self._name_live(store, number, made_with, dimension)
             self.catalog.forget_digests(store)
 
-    def condemn(self, store: StoreName) -> None:
+    def condemn(self, store: StoreName, why: str) -> None:
         """Put an empty generation in the place of one that cannot be used: what it held is pending."""
+        self.condemned.append(f"the {store} store was damaged and is built again from the notes ({why})")
         self.drop_handles()
         self.begin(store, CONDEMNED, dimension=int(self.catalog.meta(f"{store}_dimension") or 0) or 1)
 
@@ -148,6 +197,7 @@ class Caches:
         self.catalog.set_meta(f"{store}_generation", str(number))
         self.catalog.set_meta(f"{store}_made_with", made_with)
         self.catalog.set_meta(f"{store}_dimension", str(dimension))
+        self.catalog.set_meta(f"{store}_seal", None)
 
     def sweep_folders(self) -> None:
         """Delete generations that are not live. Readers that still hold one see the new number at their next query."""
@@ -156,6 +206,55 @@ class Caches:
             for folder in self.state_dir.glob(f"{store}-*"):
                 if folder != live:
                     shutil.rmtree(folder, ignore_errors=True)
+
+    # --- seals
+
+    def seal(self) -> None:
+        """Record what the files of the live stores are now. Inside a transaction.
+
+        While a child process builds an index, nobody can say what they will be: sealed once it has ended.
+        """
+        self._is_child_at_work = self._dense is not None and self._dense[1].is_building
+        for store in StoreName:
+            if number := self.generation(store):
+                is_open = store is StoreName.DENSE and self._is_child_at_work
+                made = None if is_open else seals.take(self.folder(store, number), self._sealed(store) or {})
+                self.catalog.set_meta(f"{store}_seal", None if made is None else seals.to_text(made))
+
+    def tampering(self, store: StoreName, *, every_byte: bool = False) -> seals.Tampering | None:
+        """What others did to the files of a live store; None where that cannot be told, for they are not sealed."""
+        sealed, number = self._sealed(store), self.generation(store)
+        if not number:
+            return seals.Tampering()
+        return (
+            None
+            if sealed is None
+            else seals.compare(self.folder(store, number), sealed, every_byte=every_byte)
+        )
+
+    @property
+    def are_files_as_left(self) -> bool:
+        """By their stat values nobody but us has written to the catalog or a store."""
+        live = [(store, number) for store in StoreName if (number := self.generation(store))]
+        return self.is_catalog_as_left and all(
+            seals.is_untouched(self.folder(store, number), self._sealed(store) or {})
+            for store, number in live
+        )
+
+    @property
+    def is_child_at_work(self) -> bool:
+        """A child process of ours is changing the files of the dense store; once it is done they are sealed."""
+        if self._is_child_at_work and self._dense is not None and not self._dense[1].is_building:
+            self._seal_after_child()
+        return self._is_child_at_work
+
+    def _seal_after_child(self) -> None:
+        if self._is_child_at_work:
+            with self.catalog.transaction():
+                self.seal()
+
+    def _sealed(self, store: StoreName) -> dict[str, seals.FileSeal] | None:
+        return seals.of_text(self.catalog.meta(f"{store}_seal"))
 
     # --- the live stores
 
@@ -209,6 +308,14 @@ class Caches:
                 _remove_database(path)
                 self._vectors = VectorStore.open(path, writable=True)
         return self._vectors
+
+    def replace_vectors(self) -> None:
+        """Begin with an empty file of kept vectors: their texts are embedded again."""
+        self.condemned.append("the kept vectors were damaged; their texts are embedded again")
+        if self._vectors is not None:
+            self._vectors.close()
+            self._vectors = None
+        _remove_database(self.state_dir / VECTORS_FILE)
 
     def drop_handles(self) -> None:
         """Forget the open stores, so that the next use opens them again."""

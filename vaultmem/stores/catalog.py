@@ -18,11 +18,12 @@ from typing import Any
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.problems import Problem
-from vaultmem.stores.catalog_file import as_store_error, open_file
+from vaultmem.stores.catalog_file import REPAIR_ADVICE, StillConnection, as_store_error, journal_of, open_file
 from vaultmem.stores.catalog_rows import (
     COLUMNS,
     KNOWN_COLUMNS,
     NOTES_TABLE,
+    SEALED_NOTE,
     STAT_COLUMNS,
     WRITTEN_COLUMNS,
     Known,
@@ -35,21 +36,21 @@ from vaultmem.stores.catalog_rows import (
     written_values,
 )
 
-CATALOG_SCHEMA = 3
+CATALOG_SCHEMA = 4
 KEYS_PER_QUERY = 500  # SQLite's oldest limit on variables is 999
 
 _PENDING = "id IS NOT NULL AND dense_digest IS NOT digest"
 _UNINDEXED = "id IS NOT NULL AND lexical_digest IS NOT digest"
 
 _TABLES = f"""
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, seal INTEGER) WITHOUT ROWID;
 {NOTES_TABLE}
 CREATE INDEX notes_by_id ON notes (id);
 CREATE INDEX notes_to_embed ON notes (mtime_ns) WHERE {_PENDING};
 CREATE INDEX notes_to_index ON notes (note_key) WHERE {_UNINDEXED};
 CREATE TABLE chunks (
   note_key INTEGER NOT NULL, part TEXT NOT NULL, ordinal INTEGER NOT NULL, text_hash TEXT NOT NULL,
-  PRIMARY KEY (note_key, part, ordinal)
+  seal INTEGER, PRIMARY KEY (note_key, part, ordinal)
 ) WITHOUT ROWID;
 CREATE TABLE journal (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT NULL);
 """
@@ -57,7 +58,13 @@ CREATE TABLE journal (number INTEGER PRIMARY KEY AUTOINCREMENT, entry TEXT NOT N
 _SINGLE_IDS = "SELECT id FROM notes WHERE id IS NOT NULL GROUP BY id HAVING count(*) = 1"
 _SHARED_IDS = "SELECT id FROM notes WHERE id IS NOT NULL GROUP BY id HAVING count(*) > 1"
 _IN_CONFLICT = "(id IS NOT NULL AND (SELECT count(*) FROM notes AS other WHERE other.id = notes.id) > 1)"
-_SELECT = f"SELECT {COLUMNS}, {_IN_CONFLICT} FROM notes"
+_SELECT = f"SELECT {COLUMNS}, {_IN_CONFLICT}, {SEALED_NOTE} IS seal FROM notes"
+_SEALED = {
+    "notes": SEALED_NOTE,
+    "chunks": "row_seal(note_key, part, ordinal, text_hash)",
+    "meta": "row_seal(key, value)",
+}
+"""The seal of each table's rows as it should be, in SQL."""
 _SET_STAT = ", ".join(f"{column} = ?" for column in STAT_COLUMNS)
 
 
@@ -87,7 +94,7 @@ class Catalog:
         self._connection = open_file(path, schema=CATALOG_SCHEMA, tables=_TABLES, writable=writable)
         try:
             with as_store_error(path):
-                self._inode = path.stat().st_ino
+                self._opened_as = self._file_state()
         except BaseException:
             self.close()
             raise
@@ -111,11 +118,20 @@ class Catalog:
 
     @property
     def is_detached(self) -> bool:
-        """The file was deleted or replaced under this process."""
+        """The file was deleted or replaced under this process, or goes on without it."""
         try:
-            return self._path.stat().st_ino != self._inode
+            return self._file_state() != self._opened_as
         except OSError:
             return True
+
+    def _file_state(self) -> tuple[int, ...]:
+        """What must stay the same; of a file that is read as it stood, that nobody has written to it since."""
+        status = self._path.stat()
+        if not isinstance(self._connection, StillConnection):
+            return (status.st_ino,)
+        journal = journal_of(self._path)
+        journalled = journal.stat().st_size if journal.exists() else 0
+        return status.st_ino, status.st_mtime_ns, status.st_size, journalled
 
     @property
     def state_of_data(self) -> tuple[int, int]:
@@ -123,12 +139,15 @@ class Catalog:
         return self._number("PRAGMA data_version"), self._connection.total_changes
 
     def is_sound(self) -> bool:
-        """SQLite finds nothing wrong with the file, and every row can be read."""
+        """SQLite finds nothing wrong with the file, its indexes included, and every row is as it was written."""
         try:
-            for table in ("meta", "chunks", "journal"):
-                self._fetch(f"SELECT * FROM {table}")
-            self.rows()
-            return bool(self._fetch("PRAGMA quick_check")[0][0] == "ok")
+            self._fetch("SELECT * FROM journal")
+            broken = [
+                f"SELECT count(*) FROM {table} WHERE {seal} IS NOT seal" for table, seal in _SEALED.items()
+            ]
+            return not any(self._number(sql) for sql in broken) and self._fetch("PRAGMA integrity_check") == [
+                ("ok",)
+            ]
         except StoreError:
             return False
 
@@ -143,7 +162,11 @@ class Catalog:
 
     def meta(self, key: str) -> str | None:
         """The fact stored under `key`."""
-        found = self._fetch("SELECT value FROM meta WHERE key = ?", (key,))
+        found = self._fetch(f"SELECT value, {_SEALED['meta']} IS seal FROM meta WHERE key = ?", (key,))
+        if found and not found[0][1]:
+            raise StoreError(
+                f"{self._path}: {key} is not as it was written", store="catalog", advice=REPAIR_ADVICE
+            )
         return found[0][0] if found else None
 
     def set_meta(self, key: str, value: str | None) -> None:
@@ -151,7 +174,7 @@ class Catalog:
         if value is None:
             self._fetch("DELETE FROM meta WHERE key = ?", (key,))
         else:
-            self._fetch("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            self._fetch("INSERT OR REPLACE INTO meta VALUES (?1, ?2, row_seal(?1, ?2))", (key, value))
 
     def add_entry(self, entry: str, keep: int) -> None:
         """Append to the journal, which holds the last `keep` entries."""
@@ -275,7 +298,9 @@ class Catalog:
             key = self._write_row(record.note_key, written_values(record))
             self._connection.execute("DELETE FROM chunks WHERE note_key = ?", (key,))
             chunks = [(key, chunk.part, chunk.ordinal, chunk.text_hash) for chunk in record.chunks]
-            self._connection.executemany("INSERT INTO chunks VALUES (?, ?, ?, ?)", chunks)
+            self._connection.executemany(
+                "INSERT INTO chunks VALUES (?1, ?2, ?3, ?4, row_seal(?1, ?2, ?3, ?4))", chunks
+            )
             keys.append(key)
         return keys
 

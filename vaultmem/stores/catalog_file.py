@@ -5,10 +5,15 @@ SQLite's exceptions stay inside: a file that cannot be used raises StoreError.
 
 from __future__ import annotations
 
+import os
+import shutil
 import sqlite3
+import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.folders import advice_for
@@ -42,12 +47,73 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, schema: int, tables:
         raise StoreError(f"{path}: made by another version (schema {version}, expected {schema})")
 
 
-def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
-    mode = "rwc" if writable else "rw"  # a reader of a WAL file writes its shared-memory index
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    # Not bound to a thread: whoever serves many short-lived threads would gather a connection from each.
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+class StillConnection(sqlite3.Connection):
+    """To a file as it was when it was opened, in a folder that this process may not write."""
+
+    copied_to: Path | None = None
+    """The folder of the copy that is read instead, deleted with the connection."""
+
+    def close(self) -> None:
+        """Close it; a second close is harmless."""
+        super().close()
+        if self.copied_to is not None:
+            shutil.rmtree(self.copied_to, ignore_errors=True)
+
+
+def connect_reading(path: Path) -> sqlite3.Connection:
+    """A connection that only reads, whether or not this process may write where the file lies.
+
+    A reader of a journalled (WAL) file writes its shared-memory index. Where that may not be, and no other process
+    has made one, the file is read as it stands; with a journal that a killed writer left, a copy of both is. Raises
+    sqlite3.Error, OSError.
+    """
+    connection = _connection(path, "mode=rw", sqlite3.Connection)
     try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        connection.close()
+        if os.access(path.parent, os.W_OK) or not os.access(path, os.R_OK):
+            raise
+        return _connect_still(path)
+    return connection
+
+
+def _connect_still(path: Path) -> StillConnection:
+    journal = journal_of(path)
+    if not (journal.exists() and journal.stat().st_size):
+        return _connection(path, "mode=ro&immutable=1", StillConnection)
+    folder = Path(tempfile.mkdtemp(prefix="vaultmem-"))
+    try:
+        for file in (path, journal):
+            shutil.copyfile(file, folder / file.name)
+        connection = _connection(folder / path.name, "mode=rw", StillConnection)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    connection.copied_to = folder
+    return connection
+
+
+def journal_of(path: Path) -> Path:
+    """Where SQLite keeps what it has not yet taken into the file."""
+    return path.with_name(f"{path.name}-wal")
+
+
+C = TypeVar("C", bound=sqlite3.Connection)
+
+
+def _connection(path: Path, options: str, kind: type[C]) -> C:
+    # Not bound to a thread: whoever serves many short-lived threads would gather a connection from each.
+    uri = f"{path.absolute().as_uri()}?{options}"
+    made = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, factory=kind)
+    assert isinstance(made, kind)
+    return made
+
+
+def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
+    connection = _connection(path, "mode=rwc", sqlite3.Connection) if writable else connect_reading(path)
+    try:
+        connection.create_function("row_seal", -1, row_seal, deterministic=True)
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -58,6 +124,11 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def row_seal(*values: object) -> int:
+    """What a row keeps beside its values, so that a flipped bit in them is seen: SQLite itself has no sums."""
+    return zlib.crc32("\x1f".join(map(repr, values)).encode("utf-8", "surrogatepass"))
 
 
 @contextmanager
@@ -71,4 +142,5 @@ def as_store_error(path: Path) -> Iterator[None]:
         ValueError,
         LookupError,
     ) as error:  # a torn row breaks other rules than SQLite's
-        raise StoreError(f"{path}: {error}", advice=advice_for(path.parent, REPAIR_ADVICE)) from error
+        advice = advice_for(path.parent, REPAIR_ADVICE)
+        raise StoreError(f"{path}: {error}", store="catalog", advice=advice) from error

@@ -48,10 +48,17 @@ _EVERY = {
 WRITTEN_COLUMNS = tuple(_WRITTEN)
 """What `written_values` are for: all but the key and the digests of the stores."""
 COLUMNS = ", ".join(_EVERY)
-"""What `read_row` reads, before whether the note is in conflict."""
+"""What `read_row` reads, before whether the note is in conflict and whether the row is as it was written."""
 KNOWN_COLUMNS = f"note_key, path, {', '.join(STAT_COLUMNS)}, digest, id, is_readable, lexical_digest"
 """What `read_known` reads."""
-NOTES_TABLE = f"CREATE TABLE notes ({', '.join(f'{name} {type_}' for name, type_ in _EVERY.items())});"
+SEALED_NOTE = f"row_seal({COLUMNS})"
+"""The seal of a row as it should be, in SQL."""
+_KEEP_SEAL = f"UPDATE notes SET seal = {SEALED_NOTE} WHERE note_key = NEW.note_key"
+NOTES_TABLE = f"""
+CREATE TABLE notes ({", ".join(f"{name} {type_}" for name, type_ in _EVERY.items())}, seal INTEGER);
+CREATE TRIGGER note_made AFTER INSERT ON notes BEGIN {_KEEP_SEAL}; END;
+CREATE TRIGGER note_changed AFTER UPDATE OF {COLUMNS} ON notes BEGIN {_KEEP_SEAL}; END;
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,13 @@ def read_known(values: Sequence[Any]) -> Known:
 
 
 def read_row(values: Sequence[Any], chunk_hashes: frozenset[str] = frozenset()) -> NoteRow:
-    """A note, of COLUMNS and whether it is in conflict. Raises sqlite3.DatabaseError, StoreError."""
+    """A note, of COLUMNS, whether it is in conflict, and whether its seal is whole.
+
+    Raises sqlite3.DatabaseError, StoreError.
+    """
+    *values, is_whole = values
+    if not is_whole:
+        raise sqlite3.DatabaseError("a row is not as it was written")
     try:
         return _read_row(values, chunk_hashes)
     except (ValueError, LookupError, TypeError) as error:

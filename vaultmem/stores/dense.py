@@ -9,6 +9,7 @@ instead of minutes, and takes new rows in as they come.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 T = TypeVar("T")
+
+NOTES_PROBED, ROWS_PROBED = 20, 1
+"""How many notes `verify` searches for, by how many of the nearest rows."""
+
+ITSELF = 0.99
+"""The cosine from which a vector is found again; the index keeps 8 bits of each value."""
 
 VERSIONS_KEPT_FOR_S = 0.5
 """A clean-up keeps versions younger than this. Readers go to the newest version before each query, a query takes
@@ -171,9 +178,12 @@ class DenseStore:
         table = self._table.do(lambda table: table.search().limit(1).to_arrow())
         if table is None or table.num_rows == 0:
             return True
-        vector = RowTable(table).vectors[0]
-        found = self.read(self.near_notes(vector, 1))
-        return found is not None and bool((found.vectors @ vector).max(initial=0.0) > 0.99)
+        return self._finds_itself(table["note_key"][0].as_py())
+
+    @property
+    def is_building(self) -> bool:
+        """A child process makes the index anew."""
+        return self._is_building(wait=False)
 
     @property
     def has_files(self) -> bool:
@@ -181,17 +191,41 @@ class DenseStore:
         return self._table.has_files
 
     def verify(self) -> None:
-        """Read every row: its text is that of its hash, its vector of unit length. Raises StoreError otherwise."""
+        """Read every row by its key: its text is that of its hash, its vector of unit length, and none is missing.
+
+        Some vectors, spread over all, are searched for and must be found. Raises StoreError otherwise.
+        """
         import numpy as np
 
-        for part in _parts(sorted({key for key, _ in self.versions()})):
+        versions = self.versions()
+        rows_of: Counter[int] = Counter()
+        for (key, _), count in versions.items():
+            rows_of[key] += count
+        keys = sorted(rows_of)
+        for part in _parts(keys):
             read = self.read(part)
-            if read is None:
-                continue
+            if read is None or Counter(read.column("note_key")) != {key: rows_of[key] for key in part}:
+                raise StoreError(
+                    f"the dense store {self._folder} does not find its rows by their keys",
+                    advice=REBUILD_ADVICE,
+                )
             hashes = [text_hash(text) for text in read.column("text")]
             lengths = np.linalg.norm(read.vectors, axis=1)
             if hashes != read.column("text_hash") or not (abs(lengths - 1) < LENGTH_TOLERANCE).all():
                 raise StoreError(f"the dense store {self._folder} holds damaged rows", advice=REBUILD_ADVICE)
+        if not all(self._finds_itself(key) for key in keys[:: 1 + len(keys) // NOTES_PROBED]):
+            raise StoreError(
+                f"the dense store {self._folder} does not find its own vectors", advice=REBUILD_ADVICE
+            )
+
+    def _finds_itself(self, key: int) -> bool:
+        """Whether a vector of this note leads to it, or to one that says the same."""
+        read = self.read([key])
+        assert read is not None
+        vector = read.vectors[0]
+        near = self.near_notes(vector, ROWS_PROBED)
+        found = self.read(near)
+        return found is not None and bool((found.vectors @ vector).max(initial=0.0) > ITSELF)
 
     def close(self) -> None:
         """Let go of the table, and wait for an index build that is under way. A second close is harmless."""

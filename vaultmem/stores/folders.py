@@ -30,13 +30,14 @@ def failures_of(store: str, folder: Path) -> Iterator[None]:
     """Turn every failure inside into a StoreError that names the store and its folder."""
     try:
         yield
-    except StoreError:
+    except StoreError as error:
+        error.store = error.store or store
         raise
     except BaseException as error:
         # A panic in the back end arrives as a BaseException that is no Exception; interrupts must go through.
         if isinstance(error, Exception) or type(error).__name__ == "PanicException":
             message = f"the {store} store {folder} cannot be used: {error}"
-            raise StoreError(message, advice=advice_for(folder, REBUILD_ADVICE)) from error
+            raise StoreError(message, store=store, advice=advice_for(folder, REBUILD_ADVICE)) from error
         raise
 
 

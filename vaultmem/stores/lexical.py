@@ -10,10 +10,14 @@ finding) and `bag` (stored, for exact counts, because Tantivy does not hand out 
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,10 +38,15 @@ WRITER_THREADS = 1
 """One thread: each commit makes one segment, and the same edits make the same index."""
 
 FILES_IN_ORDER = 80
+"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
 
 TERMS_VERIFIED = 2_000
 """Terms that `verify` looks up, spread over all there are."""
-"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
+
+TERMS_AT_ONCE = 200
+"""Terms of the one search for candidates that `verify` makes."""
+
+KEYS_PER_QUERY = 1_000
 
 _STAMP_FILE = "store.json"
 _STAMP = {"store": "vaultmem lexical", "version": LEXICAL_FORMAT}
@@ -75,7 +84,8 @@ class LexicalStore:
         self._folder = folder
         self._writable = writable
         with failures_of("lexical", folder):
-            self._index = _open_index(folder, writable)
+            self._linked_in = None if writable or os.access(folder, os.W_OK) else _LinkedFolder(folder)
+            self._index = _open_index(folder, writable, self._linked_in)
             self._schema = self._index.schema
         self._view: _View | None = None
 
@@ -167,23 +177,55 @@ class LexicalStore:
             return int(self._newest().searcher.num_docs)
 
     def verify(self) -> None:
-        """Read every document, and look up a share of the terms. Raises StoreError when anything is torn or lost."""
+        """Read every document, and ask of them whatever recall asks. Raises StoreError where an answer is wrong.
+
+        Every key and version is looked up, and a share of the terms.
+        """
+        with failures_of("lexical", self._folder):
+            documents, held = self._read_whole()
+        if self.statistics() != (len(documents), sum(length for *_, length in documents)):
+            raise self._wrong("counts wrongly")
+        if self.versions() != Counter((key, digest) for key, digest, _ in documents):
+            raise self._wrong("has lost the versions of its documents")
+        for part in _parts(sorted({key for key, *_ in documents})):
+            found = Counter((hit.note_key, hit.digest, hit.length) for hit in self.read(part, ()))
+            keys = frozenset(part)
+            if found != Counter(document for document in documents if document[0] in keys):
+                raise self._wrong("does not find its documents by their keys")
+        self._verify_terms(held)
+
+    def _read_whole(self) -> tuple[list[tuple[int, str, int]], Counter[str]]:
+        """Of every document its version and length; how many documents hold each term."""
+        import tantivy
+
+        searcher = self._newest().searcher
+        documents: list[tuple[int, str, int]] = []
+        held: Counter[str] = Counter()
+        for _, address in searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits:
+            doc: Any = searcher.doc(address)
+            counts, length = _bag_of(doc), int(doc.get_first("length"))
+            if sum(counts.values()) != length:
+                raise self._wrong("holds a document that is not as it was written")
+            documents.append((*_parse_version(doc.get_first("version")), length))
+            held.update(counts.keys())
+        return documents, held
+
+    def _verify_terms(self, held: Counter[str]) -> None:
+        """Terms are found where they stand, and the search that proposes candidates goes through."""
         import tantivy
 
         with failures_of("lexical", self._folder):
             searcher = self._newest().searcher
-            query = tantivy.Query.all_query()
-            held: Counter[str] = Counter()
-            for _, address in searcher.search(query, max(1, searcher.num_docs)).hits:
-                held.update(_terms_of(searcher.doc(address)))
             step = 1 + len(held) // TERMS_VERIFIED
             for term in sorted(held)[::step]:
                 wanted = tantivy.Query.term_query(self._schema, "terms", term, "freq")
                 if _count(searcher, wanted) != held[term]:
-                    raise StoreError(
-                        f"the lexical store {self._folder} has lost where {term!r} stands",
-                        advice=REBUILD_ADVICE,
-                    )
+                    raise self._wrong(f"has lost where {term!r} stands")
+            some = sorted(held)[:: 1 + len(held) // TERMS_AT_ONCE]
+        self.search(some, len(held))
+
+    def _wrong(self, said: str) -> StoreError:
+        return StoreError(f"the lexical store {self._folder} {said}", store="lexical", advice=REBUILD_ADVICE)
 
     def size_bytes(self) -> int:
         """What the folder takes on disk."""
@@ -225,6 +267,8 @@ class LexicalStore:
         stamp = _commit_stamp(self._folder)
         view = self._view
         if view is None or view.stamp != stamp:
+            if self._linked_in is not None:
+                self._linked_in.follow()
             self._index.reload()
             view = self._view = _View(stamp, self._index.searcher())
         return view
@@ -245,7 +289,27 @@ class _View:
     statistics: tuple[int, int] | None = None
 
 
-def _open_index(folder: Path, writable: bool) -> tantivy.Index:
+class _LinkedFolder:
+    """A folder of our own whose files are links to those of a store that we may not write.
+
+    Tantivy takes a lock, which is a file, before it reads. Deleted with the last reference.
+    """
+
+    def __init__(self, store: Path) -> None:
+        self._store = store.absolute()
+        self.path = Path(tempfile.mkdtemp(prefix="vaultmem-"))
+        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.follow()
+
+    def follow(self) -> None:
+        """Link what has come since."""
+        for file in self._store.iterdir():
+            if not file.name.endswith(".lock"):
+                with suppress(FileExistsError):
+                    (self.path / file.name).symlink_to(file)
+
+
+def _open_index(folder: Path, writable: bool, linked_in: _LinkedFolder | None = None) -> tantivy.Index:
     import tantivy
 
     stamp, meta = folder / _STAMP_FILE, folder / "meta.json"
@@ -256,7 +320,7 @@ def _open_index(folder: Path, writable: bool) -> tantivy.Index:
     fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])
     if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != _FIELDS:
         raise StoreError(f"{folder} is not a lexical store of this version", advice=REBUILD_ADVICE)
-    index = tantivy.Index.open(str(folder))
+    index = tantivy.Index.open(str(linked_in.path if linked_in else folder))
     index.config_reader("manual")
     return index
 
@@ -293,10 +357,16 @@ def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
     return int(found.count)
 
 
-def _terms_of(doc: Any) -> list[str]:
-    """The terms of a document, as the index holds them."""
+def _bag_of(doc: Any) -> dict[str, int]:
+    """The terms of a document with their counts, as the index holds them."""
     bag = bytes(doc.get_first("bag")).decode()
-    return [entry.rpartition(" ")[0] for entry in bag.split(_BAG_SEPARATOR) if entry]
+    entries = (entry.rpartition(" ") for entry in bag.split(_BAG_SEPARATOR) if entry)
+    return {term: int(count) for term, _, count in entries}
+
+
+def _parts(keys: Sequence[int]) -> Iterator[Sequence[int]]:
+    for start in range(0, len(keys), KEYS_PER_QUERY):
+        yield keys[start : start + KEYS_PER_QUERY]
 
 
 def _hits(

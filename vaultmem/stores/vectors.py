@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
+from vaultmem.stores.catalog_file import connect_reading
 from vaultmem.stores.folders import advice_for
 
 if TYPE_CHECKING:
@@ -26,6 +28,9 @@ VECTORS_KEPT_S = 30 * 86_400
 
 VECTORS_SCHEMA = 1
 """Stamped into the file as `user_version`; another version is not read, the cache is made anew."""
+
+VECTORS = "vectors"
+"""What a StoreError of this file names as its store."""
 
 APPLICATION_ID = 0x766D7663
 """Stamped as `application_id` ("vmvc"), so that a foreign database is never taken for ours."""
@@ -44,6 +49,7 @@ CREATE TABLE IF NOT EXISTS vectors (
     text_hash TEXT NOT NULL,
     last_used_day INTEGER NOT NULL,
     vector BLOB NOT NULL,
+    seal INTEGER,
     UNIQUE (model, text_hash)
 );
 CREATE INDEX IF NOT EXISTS vectors_by_day ON vectors (last_used_day);
@@ -69,8 +75,7 @@ class VectorStore:
         if not writable and not path.is_file():
             raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
         with _failures(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            store = cls(path, sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False))
+            store = cls(path, _connect(path) if writable else connect_reading(path))
             try:
                 store._prepare(writable)
             except BaseException:
@@ -79,7 +84,7 @@ class VectorStore:
         return store
 
     def get(self, fingerprint: str, hashes: Iterable[str]) -> dict[str, NDArray[np.float32]]:
-        """The vectors that are there, by text hash; each is (d,) float32 and read-only."""
+        """The vectors that are there, by text hash; each is (d,) float32 and read-only. Damaged ones are left out."""
         import numpy as np
 
         wanted = list(dict.fromkeys(hashes))
@@ -90,10 +95,15 @@ class VectorStore:
             found: dict[str, NDArray[np.float32]] = {}
             for part in _parts(wanted):
                 rows = self._connection.execute(
-                    f"SELECT text_hash, vector FROM vectors WHERE model = ? AND text_hash IN ({_marks(part)})",
+                    "SELECT text_hash, vector, seal FROM vectors"
+                    f" WHERE model = ? AND text_hash IN ({_marks(part)})",
                     (model, *part),
                 )
-                found.update((text_hash, np.frombuffer(blob, dtype="<f4")) for text_hash, blob in rows)
+                found.update(
+                    (text_hash, np.frombuffer(blob, dtype="<f4"))
+                    for text_hash, blob, seal in rows
+                    if _is_whole(text_hash, blob, seal)
+                )
             return found
 
     def put(self, fingerprint: str, vectors: Mapping[str, NDArray[np.float32]], now_s: float) -> None:
@@ -102,9 +112,9 @@ class VectorStore:
         with self._writing():
             model = self._model_made(fingerprint)
             self._connection.executemany(
-                "INSERT INTO vectors VALUES (?, ?, ?, ?) ON CONFLICT (model, text_hash)"
-                " DO UPDATE SET last_used_day = excluded.last_used_day, vector = excluded.vector",
-                ((model, text_hash, day, _blob(vector)) for text_hash, vector in vectors.items()),
+                "INSERT INTO vectors VALUES (?, ?, ?, ?, ?) ON CONFLICT (model, text_hash) DO UPDATE"
+                " SET last_used_day = excluded.last_used_day, vector = excluded.vector, seal = excluded.seal",
+                (_row(model, text_hash, day, vector) for text_hash, vector in vectors.items()),
             )
 
     def touch(self, fingerprint: str, hashes: Iterable[str], now_s: float) -> None:
@@ -149,6 +159,16 @@ class VectorStore:
         with self._reading():
             return int(self._connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
 
+    def verify(self) -> None:
+        """Read every row. Raises StoreError when SQLite or a seal says that the file is not as it was written."""
+        with self._reading():
+            rows = self._connection.execute("SELECT text_hash, vector, seal FROM vectors")
+            broken = sum(not _is_whole(*row) for row in rows)
+            sound = self._connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        if broken or not sound:
+            said = f"holds {broken} damaged vectors" if broken else "is damaged"
+            raise StoreError(f"the vector cache {self._path} {said}", store=VECTORS, advice=_ADVICE)
+
     def close(self) -> None:
         """Close the file; a second close is harmless."""
         self._connection.close()
@@ -170,11 +190,18 @@ class VectorStore:
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()
         (version,) = self._connection.execute("PRAGMA user_version").fetchone()
         if (application, version) == (APPLICATION_ID, VECTORS_SCHEMA):
+            self._add_seals(writable)
             return
         (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables or not writable:
             raise StoreError(f"{self._path} is not a vector cache of this version", advice=_ADVICE)
         self._make_tables()
+
+    def _add_seals(self, writable: bool) -> None:
+        """Files of older versions have none; what took hours to embed is not thrown away for that."""
+        columns = {name for _, name, *_ in self._connection.execute("PRAGMA table_info (vectors)")}
+        if writable and "seal" not in columns:
+            self._connection.execute("ALTER TABLE vectors ADD COLUMN seal INTEGER")
 
     def _make_tables(self) -> None:
         self._connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -207,7 +234,13 @@ def _failures(path: Path) -> Iterator[None]:
         yield
     except (sqlite3.Error, OSError) as error:
         advice = advice_for(path.parent, _ADVICE)
-        raise StoreError(f"the vector cache {path} cannot be used: {error}", advice=advice) from error
+        said = f"the vector cache {path} cannot be used: {error}"
+        raise StoreError(said, store=VECTORS, advice=advice) from error
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
 
 
 def _parts(values: Collection[str]) -> Iterator[list[str]]:
@@ -218,6 +251,20 @@ def _parts(values: Collection[str]) -> Iterator[list[str]]:
 
 def _marks(values: Collection[str]) -> str:
     return ", ".join("?" * len(values))
+
+
+def _row(model: int, text_hash: str, day: int, vector: NDArray[np.float32]) -> tuple[object, ...]:
+    blob = _blob(vector)
+    return model, text_hash, day, blob, _seal(text_hash, blob)
+
+
+def _seal(text_hash: str, blob: bytes) -> int:
+    return zlib.crc32(blob, zlib.crc32(text_hash.encode()))
+
+
+def _is_whole(text_hash: str, blob: bytes, seal: int | None) -> bool:
+    """The vector is the one that was kept for this text; those of old files have no seal to tell by."""
+    return seal is None or seal == _seal(text_hash, blob)
 
 
 def _blob(vector: NDArray[np.float32]) -> bytes:

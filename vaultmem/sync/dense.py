@@ -29,6 +29,7 @@ from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.dense_rows import DenseRow, Part
+from vaultmem.stores.vectors import VECTORS
 from vaultmem.sync import integrity
 from vaultmem.sync.lexical import PARSER
 from vaultmem.text.languages import language
@@ -109,11 +110,11 @@ def kept_calibration(caches: Caches, embedder: Embedder) -> Calibration | None:
     shipped = shipped_calibration(embedder.fingerprint)
     if shipped is not None:
         return shipped
-    vectors = caches.vectors
-    data = vectors.get_calibration(calibration_key(embedder.fingerprint)) if vectors else None
     try:
+        vectors = caches.vectors
+        data = vectors.get_calibration(calibration_key(embedder.fingerprint)) if vectors else None
         return Calibration.from_bytes(data) if data else None
-    except ValueError:  # damaged: as good as none
+    except (ValueError, StoreError):  # damaged: as good as none
         return None
 
 
@@ -133,20 +134,20 @@ def fill_all(
 ) -> Filled:
     """Calibrate the model if it is new here, see that the dense store is its own, and embed what is pending.
 
-    `write` gives the caches for one short use at a time, so that syncs and queries come in between. A dense store
-    that turns out to be broken is begun anew, once.
+    `write` gives the caches for one short use at a time, so that syncs and queries come in between. A dense store or
+    a file of kept vectors that turns out to be broken is begun anew, once.
 
     Raises:
         EmbedderError: the model cannot be loaded, or failed; what was done stays done.
         StoreError: a store cannot be written.
     """
-    with write() as caches:
-        if _is_filled(caches, embedder):
-            return Filled()
-    calibration = _calibration_of(write, embedder)
     report = on_progress or (lambda _: None)
 
     def attempt() -> Filled:
+        with write() as caches:
+            if _is_filled(caches, embedder):
+                return Filled()
+        calibration = _calibration_of(write, embedder)
         with write() as caches:
             if caches.made_with(StoreName.DENSE) != dense_rules(embedder):
                 dimension = len(calibration.passage_means["en"])
@@ -155,9 +156,14 @@ def fill_all(
 
     try:
         return attempt()
-    except StoreError:
+    except StoreError as error:
         with write() as caches:
-            caches.condemn(StoreName.DENSE)
+            if error.store == VECTORS:
+                caches.replace_vectors()
+            elif error.store == StoreName.DENSE:
+                caches.condemn(StoreName.DENSE, str(error))
+            else:
+                raise
         return attempt()
 
 
@@ -286,12 +292,11 @@ def _swap(
     dense = caches.dense
     if not current or dense is None:
         return 0
-    integrity.set_unfinished(caches, True)
-    dense.add([row for work in current for row in _dense_rows(work, vectors, calibration)])
-    with caches.catalog.transaction():
-        caches.catalog.set_digests(StoreName.DENSE, {work.row.note_key: work.row.digest for work in current})
-    _delete_old(dense, current)
-    integrity.set_unfinished(caches, False)
+    with integrity.changing(caches):
+        dense.add([row for work in current for row in _dense_rows(work, vectors, calibration)])
+        with caches.catalog.transaction():
+            caches.catalog.set_digests(StoreName.DENSE, {w.row.note_key: w.row.digest for w in current})
+        _delete_old(dense, current)
     return len(current)
 
 

@@ -2,12 +2,14 @@
 
 The catalog vouches for one version (digest) of each note in each store. Anything else in a store is a leftover of an
 interrupted sync; anything vouched for that is not there, or not there exactly as often as it should be, is missing.
+That the stores say tomorrow what they were given today is held by seals (`stores.seals`): a file that somebody else
+changed condemns its store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +19,11 @@ from vaultmem.files.vault import Vault
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import Known
+from vaultmem.stores.seals import Tampering
 from vaultmem.text.amounts import counted
+
+REPLACED_FILES = frozenset({"meta.json", ".managed.json", "store.json"})
+"""Files that a commit replaces under the same name; all others of a store are written once and never again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +99,48 @@ def prepare(caches: Caches, *, lexical_rules: str, note_rules: str) -> bool:
     That is so when the rules are no longer those of the caches, and when the store cannot be read: it is rebuilt
     beside itself.
     """
-    if _is_usable(caches, lexical_rules) and (is_unfinished(caches) or _has_lost_rows(caches)):
-        sweep(caches)
-        set_unfinished(caches, False)
+    caches.check_catalog()
+    _see_to_files(caches)
+    if _is_usable(caches, lexical_rules) and _has_lost_rows(caches):
+        with changing(caches):
+            sweep(caches)
     same_rules = caches.catalog.meta("note_rules") == note_rules
     return not (same_rules and _is_usable(caches, lexical_rules))
+
+
+def _see_to_files(caches: Caches) -> None:
+    """Condemn a store whose files are not those that we left; look whole at one that nobody can vouch for."""
+    was_interrupted = is_unfinished(caches)
+    has_changed = was_interrupted
+    for store in StoreName:
+        if store is StoreName.DENSE and caches.is_child_at_work:
+            continue
+        found = caches.tampering(store)
+        if found is not None and found.is_none and not was_interrupted:
+            has_changed |= bool(found.restamped)
+            continue
+        has_changed = True
+        try:
+            _see_to_store(caches, store, found, was_interrupted=was_interrupted)
+        except StoreError as error:
+            caches.condemn(store, str(error))
+    if has_changed:
+        _seal(caches)
+
+
+def _see_to_store(
+    caches: Caches, store: StoreName, found: Tampering | None, *, was_interrupted: bool
+) -> None:
+    """Raises StoreError for a store that is past mending."""
+    if found is not None:
+        broken = set(found.damaged) - REPLACED_FILES if was_interrupted else {*found.damaged, *found.vanished}
+        if broken:
+            raise StoreError(str(found), store=store)
+    if found is None or not found.is_none:
+        opened = caches.store(store)
+        if opened is not None:
+            opened.verify()
+    _sweep(caches, store)
 
 
 def _is_usable(caches: Caches, lexical_rules: str) -> bool:
@@ -108,10 +151,7 @@ def _is_usable(caches: Caches, lexical_rules: str) -> bool:
 
 
 def _has_lost_rows(caches: Caches) -> bool:
-    """A store holds fewer or more than it should, as far as that can be told without loading LanceDB."""
-    dense = None if StoreName.DENSE in broken_stores(caches, by_stamp=True) else caches.dense
-    if dense is not None and not dense.has_files and caches.catalog.held_count(StoreName.DENSE):
-        return True
+    """The lexical store holds fewer or more than it should; to ask the other would load LanceDB."""
     lexical = caches.lexical
     return lexical is not None and lexical.count() != caches.catalog.held_count(StoreName.LEXICAL)
 
@@ -125,8 +165,12 @@ def broken_stores(caches: Caches, *, by_stamp: bool = False) -> list[StoreName]:
 
 
 def damage(caches: Caches, store: StoreName, *, by_stamp: bool = False) -> str:
-    """What is wrong with the content of a store, or empty."""
+    """What is wrong with the content of a store, or empty. Every byte is read, and what recall asks is asked."""
     try:
+        if not by_stamp and not is_unfinished(caches):
+            found = caches.tampering(store, every_byte=True)
+            if found is not None and not found.is_none:
+                return f"files are not as they were written: {found}"
         opened = caches.store(store)
         if opened is not None and not by_stamp:
             opened.verify()
@@ -150,10 +194,22 @@ def set_damage_aside(caches: Caches) -> bool:
     if not caches.catalog.is_sound():
         caches.replace_catalog()
         return True
-    broken = broken_stores(caches)
-    for store in broken:
-        caches.condemn(store)
-    return bool(broken)
+    has_vectors = not set_vectors_aside(caches)
+    broken = {store: found for store in StoreName if (found := damage(caches, store))}
+    for store, why in broken.items():
+        caches.condemn(store, why)
+    return bool(broken) or not has_vectors
+
+
+def set_vectors_aside(caches: Caches) -> bool:
+    """Begin the kept vectors anew where they are damaged; whether they were. Raises StoreError."""
+    try:
+        if caches.vectors is not None:
+            caches.vectors.verify()
+    except StoreError:
+        caches.replace_vectors()
+        return True
+    return False
 
 
 def rules_applied(caches: Caches, note_rules: str) -> None:
@@ -167,10 +223,20 @@ def is_unfinished(caches: Caches) -> bool:
     return caches.catalog.meta("unfinished") is not None
 
 
-def set_unfinished(caches: Caches, unfinished: bool) -> None:
-    """Record, before a store is touched, that a kill would leave leftovers; and that all is well again."""
+@contextmanager
+def changing(caches: Caches) -> Iterator[None]:
+    """Around every change to a store: a kill inside is seen by the next sync, and the files are sealed at the end."""
     with caches.catalog.transaction():
-        caches.catalog.set_meta("unfinished", "1" if unfinished else None)
+        caches.catalog.set_meta("unfinished", "1")
+    yield
+    _seal(caches)
+
+
+def _seal(caches: Caches) -> None:
+    """All is well: the files are as they should be."""
+    with caches.catalog.transaction():
+        caches.seal()
+        caches.catalog.set_meta("unfinished", None)
 
 
 def find_disagreement(caches: Caches, store: StoreName) -> Disagreement:
@@ -205,8 +271,8 @@ def sweep(caches: Caches) -> None:
     for store in StoreName:
         try:
             _sweep(caches, store)
-        except StoreError:
-            caches.condemn(store)
+        except StoreError as error:
+            caches.condemn(store, str(error))
 
 
 def _sweep(caches: Caches, store: StoreName) -> None:

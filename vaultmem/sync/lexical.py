@@ -191,17 +191,16 @@ def _apply(caches: Caches, plan: Plan, on_progress: OnProgress | None) -> None:
     lexical = caches.lexical
     if lexical is None:
         raise StoreError("the lexical store is not there", advice="Run `vaultmem doctor --repair`.")
-    integrity.set_unfinished(caches, True)
-    _write_rows(caches, plan)
-    gone = {known.note_key for known in plan.deleted}
-    done, total = 0, len(plan.written)
-    for batch in _batches(plan.written):
-        gone |= _apply_batch(caches, lexical, batch)
-        done += len(batch)
-        if on_progress:
-            on_progress(Progress(Phase.INDEXING, done, total))
-    _forget(caches, lexical, gone)
-    integrity.set_unfinished(caches, False)
+    with integrity.changing(caches):
+        _write_rows(caches, plan)
+        gone = {known.note_key for known in plan.deleted}
+        done, total = 0, len(plan.written)
+        for batch in _batches(plan.written):
+            gone |= _apply_batch(caches, lexical, batch)
+            done += len(batch)
+            if on_progress:
+                on_progress(Progress(Phase.INDEXING, done, total))
+        _forget(caches, lexical, gone)
 
 
 def _apply_batch(caches: Caches, lexical: LexicalStore, batch: Sequence[Step]) -> set[int]:
@@ -264,8 +263,6 @@ def _apply_with_new_lexical(
     on_progress: OnProgress | None,
 ) -> None:
     """Fill the next lexical generation with every note that was read, and switch to it last."""
-    integrity.set_unfinished(caches, True)
-    _write_rows(caches, plan)
     planned = {step.reading.note.path: step for step in plan.written}
     held = {step.reading.note.path for step in plan.unknown}
     steps = [
@@ -273,6 +270,14 @@ def _apply_with_new_lexical(
         for r in readings
         if r.note.path not in held
     ]
+    with integrity.changing(caches):
+        _write_rows(caches, plan)
+        _fill_next_lexical(caches, steps, on_progress)
+        integrity.rules_applied(caches, f"{PARSER} {CHUNKER}")
+        integrity.sweep(caches)
+
+
+def _fill_next_lexical(caches: Caches, steps: Sequence[Step], on_progress: OnProgress | None) -> None:
     versions: dict[int, str] = {}
     with caches.next_lexical(TERMS) as (store, generation):
         for batch in _batches(steps):
@@ -286,9 +291,6 @@ def _apply_with_new_lexical(
                 on_progress(Progress(Phase.INDEXING, len(versions), len(steps)))
         with caches.catalog.transaction():
             generation.switch(versions)
-    integrity.rules_applied(caches, f"{PARSER} {CHUNKER}")
-    integrity.sweep(caches)
-    integrity.set_unfinished(caches, False)
 
 
 def _batches(steps: Sequence[Step]) -> Iterable[Sequence[Step]]:

@@ -1,0 +1,149 @@
+"""What the files of a store were when we last wrote them, so that what anybody or anything else did to them is seen.
+
+The back ends keep no sums of their own that they look at, and a flipped bit in a store answers wrongly without a
+word. But nobody except our writer changes a file here, so equal stat values mean an untouched file, which costs a
+sync one `stat` a file; other values make it be read, and its digest decides. Only doctor reads every file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from vaultmem.files import beneath
+
+_LOCKS = ".lock"
+"""Files of this ending hold nothing, and the back ends make them as they like."""
+_READ_BYTES = 1 << 20
+_DIGEST_BYTES = 16
+
+
+class FileSeal(NamedTuple):
+    """One file as it was left."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    digest: str
+
+
+Seal = Mapping[str, FileSeal]
+"""Every file of a folder, by its path in it."""
+
+Stat = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Tampering:
+    """How the files of a folder differ from their seal, by path."""
+
+    damaged: tuple[str, ...] = ()
+    """Other bytes than those that were written."""
+    vanished: tuple[str, ...] = ()
+    strange: tuple[str, ...] = ()
+    """There, but not sealed."""
+    restamped: tuple[str, ...] = ()
+    """The same bytes under other stat values, as after a copy."""
+
+    @property
+    def is_none(self) -> bool:
+        """The files are those that were sealed."""
+        return not (self.damaged or self.vanished or self.strange)
+
+    def __str__(self) -> str:
+        kinds = (("damaged", self.damaged), ("missing", self.vanished), ("unknown", self.strange))
+        return "; ".join(f"{kind}: {_named(names)}" for kind, names in kinds if names)
+
+
+def take(folder: Path, before: Seal) -> dict[str, FileSeal]:
+    """The seal of a folder as it is now; of files that are as they were `before` nothing is read."""
+    made = {}
+    for name, stat in _stats(folder).items():
+        known = before.get(name)
+        with contextlib.suppress(FileNotFoundError):  # a back end cleans up behind itself
+            digest = known.digest if known is not None and known[:4] == stat else _digest(folder, name)
+            made[name] = FileSeal(*stat, digest)
+    return made
+
+
+def compare(folder: Path, seal: Seal, *, every_byte: bool = False) -> Tampering:
+    """How a folder differs from its seal. With `every_byte` equal stat values are not believed."""
+    found = _stats(folder)
+    moved = [n for n, stat in found.items() if n in seal and (every_byte or seal[n][:4] != stat)]
+    damaged = [name for name in moved if _digest_or_none(folder, name) != seal[name].digest]
+    return Tampering(
+        damaged=tuple(sorted(damaged)),
+        vanished=tuple(sorted(seal.keys() - found.keys())),
+        strange=tuple(sorted(found.keys() - seal.keys())),
+        restamped=tuple(sorted(n for n in moved if n not in damaged and seal[n][:4] != found[n])),
+    )
+
+
+def is_untouched(folder: Path, seal: Seal) -> bool:
+    """The same files with the same stat values; nothing is read."""
+    return _stats(folder) == {name: tuple(sealed[:4]) for name, sealed in seal.items()}
+
+
+def to_text(seal: Seal) -> str:
+    """A seal as text."""
+    return json.dumps(seal, separators=(",", ":"))
+
+
+def of_text(text: str | None) -> dict[str, FileSeal] | None:
+    """A seal of its text; None where there is none."""
+    try:
+        return (
+            None if text is None else {name: FileSeal(*values) for name, values in json.loads(text).items()}
+        )
+    except (ValueError, TypeError, AttributeError):
+        return None
+
+
+def stat_of(path: Path) -> Stat | None:
+    """What tells a file from one that was changed since; None when it is not there."""
+    try:
+        return _values(path.lstat())
+    except OSError:
+        return None
+
+
+def _stats(folder: Path) -> dict[str, Stat]:
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(place, name)  # noqa: PTH118 - some hundred files before every answer
+            if not name.endswith(_LOCKS):
+                with contextlib.suppress(FileNotFoundError):
+                    found[os.path.relpath(path, folder)] = _values(os.lstat(path))
+    return found
+
+
+def _values(status: os.stat_result) -> Stat:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
+
+
+def _digest_or_none(folder: Path, name: str) -> str | None:
+    try:
+        return _digest(folder, name)
+    except OSError:
+        return None
+
+
+def _digest(folder: Path, name: str) -> str:
+    made = hashlib.blake2b(digest_size=_DIGEST_BYTES)
+    with os.fdopen(beneath.open_file(folder, name, os.O_RDONLY), "rb") as file:
+        while block := file.read(_READ_BYTES):
+            made.update(block)
+    return made.hexdigest()
+
+
+def _named(names: tuple[str, ...], most: int = 2) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
