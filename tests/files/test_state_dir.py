@@ -61,6 +61,10 @@ def test_the_modes_of_a_folder_with_other_things_are_not_ours_to_change(tmp_path
         state_dir.make_own(folder)
     assert (mode_of(folder), mode_of(folder / "script.sh")) == (0o777, 0o666)
     empty = loose(tmp_path / "empty")
+    empty.chmod(0o555)
+    state_dir.make_own(empty)
+    assert mode_of(empty) == 0o500  # the user may have meant it
+    empty.chmod(0o777)
     state_dir.make_own(empty)
     assert mode_of(empty) == 0o700
 

@@ -73,10 +73,15 @@ def _close(descriptor: int, folder: Path) -> None:
     if names and _MARKS.isdisjoint(names):
         reason = "others may look into it, and it holds other things; choose a folder of its own: --state-dir"
         raise PermissionError(errno.EPERM, reason, str(folder))
-    os.fchmod(descriptor, 0o700)
+    _close_one(descriptor)
     for file in _files(descriptor):
         with contextlib.suppress(OSError):  # a file of somebody else, whom the folder shuts out from now on
-            os.fchmod(file, stat_modes.S_IMODE(os.fstat(file).st_mode) & ~OTHERS)
+            _close_one(file)
+
+
+def _close_one(descriptor: int) -> None:
+    """What the user may not do, such as write, stays forbidden."""
+    os.fchmod(descriptor, stat_modes.S_IMODE(os.fstat(descriptor).st_mode) & ~OTHERS)
 
 
 def _files(folder: int) -> Iterator[int]:
