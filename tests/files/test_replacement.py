@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,15 +171,27 @@ def test_whether_somebody_writes_to_a_file_is_known(file: Path, folder: int) -> 
             assert replacement._is_open_for_writing(descriptor) is True
 
 
-def test_what_somebody_keeps_open_stays_until_it_is_swept(file: Path, folder: int) -> None:
-    with file.open("ab") as held:
-        done = replace(folder, "n.md", OLD, NEW)
-        assert done.status is not None and file.read_bytes() == NEW
-        (left,) = others(file)
-        assert replacement.is_aside(left) and replacement.is_superfluous(folder, left)
+def test_what_somebody_keeps_open_for_writing_is_not_taken_from_them(
+    file: Path, folder: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacement, "SETTLING_S", 0.05)
+    with file.open("ab", buffering=0) as held:
+        with pytest.raises(OSError, match="open for writing"):
+            replace(folder, "n.md", OLD, NEW)
         held.write(b" and more")
-        held.flush()
-        assert not replacement.is_superfluous(folder, left)
+    assert (file.read_bytes(), others(file)) == (b"old and more", {})
+
+
+def test_what_somebody_opens_at_the_instant_of_the_exchange_is_given_back(
+    file: Path, folder: int, before_swap: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replacement, "SETTLING_S", 0.05)
+    held = list[Any]()
+    before_swap(lambda: held.append(file.open("ab", buffering=0)))
+    assert replace(folder, "n.md", OLD, NEW) == UNTOUCHED
+    held[0].write(b" and more")
+    held[0].close()
+    assert (file.read_bytes(), others(file)) == (b"old and more", {})
 
 
 # --- without an exchange
@@ -202,11 +215,20 @@ def test_without_an_exchange_a_save_before_the_last_look_stands(
 
 
 def test_without_an_exchange_a_late_save_is_left_aside(
-    file: Path, folder: int, without_exchange: None, monkeypatch: pytest.MonkeyPatch
+    file: Path, folder: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with file.open("r+b", buffering=0) as editor:
-        monkeypatch.setattr(replacement, "_wait_for_writers", lambda _: editor.write(b"late"))
-        done = replace(folder, "n.md", OLD, NEW)
+    late = list[Any]()
+    monkeypatch.setattr(exchange, "swap", lambda *_: late.append(file.open("r+b", buffering=0)))
+    real = replacement._wait_for_writers
+
+    def save_late(descriptor: int) -> bool:
+        for editor in late:
+            editor.write(b"late")
+            editor.close()
+        return real(descriptor)
+
+    monkeypatch.setattr(replacement, "_wait_for_writers", save_late)
+    done = replace(folder, "n.md", OLD, NEW)
     assert done.status is not None and file.read_bytes() == NEW
     assert others(file) == {done.aside: b"late"}
 

@@ -22,6 +22,7 @@ from vaultmem.errors import (
     RootMissingError,
 )
 from vaultmem.files import exchange, lock, replacement, vault
+from vaultmem.files.replacement import Replaced
 from vaultmem.files.snapshot import NO_FILE, FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.notes.parse import digest_of
@@ -434,12 +435,15 @@ def test_a_loser_that_cannot_be_kept_apart_stays_beside_its_note(
 ) -> None:
     file = put(root, "n.md", "old")
     (root / ".vaultmem").symlink_to(tmp_path)
-    with file.open("r+b", buffering=0) as editor:
-        monkeypatch.setattr(exchange, "swap", lambda *_: False)
-        monkeypatch.setattr(replacement, "_wait_for_writers", lambda _: editor.write(b"late"))
-        with pytest.raises(ConcurrentChangeError) as refused:
-            Vault(root).replace("n.md", b"old", b"new")
-    assert (root / refused.value.kept).read_bytes() == b"late" and file.read_bytes() == b"new"
+    monkeypatch.setattr(replacement, "replace", lambda *_: Replaced(None, "kept.old"))
+    (root / "kept.old").write_bytes(b"late")
+    with pytest.raises(ConcurrentChangeError) as refused:
+        Vault(root).replace("n.md", b"old", b"new")
+    assert (refused.value.kept, file.read_bytes(), (root / "kept.old").read_bytes()) == (
+        "kept.old",
+        b"old",
+        b"late",
+    )
 
 
 @needs_root

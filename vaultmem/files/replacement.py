@@ -21,8 +21,8 @@ from pathlib import Path
 
 from vaultmem.files import atomic, beneath, exchange
 
-SETTLING_S = 0.2
-"""How long a file that somebody has open for writing is waited for."""
+SETTLING_S = 1.0
+"""How long a file that somebody has open for writing is waited for, before it is replaced and after."""
 MOMENT_S = 0.02
 """How long where the system does not tell who has a file open."""
 
@@ -55,9 +55,11 @@ def replace(folder: int, name: str, before: bytes, after: bytes) -> Replaced:
         atomic.write_all(new.descriptor, after)
         with beneath.opened(folder, name) as old:
             _take_after(new.descriptor, old)
-        atomic.seal(folder, new)
-        if not _holds(folder, name, before):
-            return UNTOUCHED
+            atomic.seal(folder, new)
+            if not _wait_for_writers(old):  # what was read may be half of what is being saved
+                raise OSError(errno.EBUSY, "another program has it open for writing")
+            if not _holds(folder, name, before) or _is_open_for_writing(old):
+                return UNTOUCHED
         _rename(folder, new, _aside_name(name, before, after))
         if not exchange.swap(folder, new.name, name):
             return _replace_by_rename(folder, name, new, before)
@@ -146,17 +148,12 @@ def _hash(data: bytes) -> str:
 
 
 def _let_go(folder: int, aside: str, expected: bytes) -> bool:
-    """Delete a file that holds what is expected, and to which nobody writes any more; whether it held that.
-
-    One that somebody keeps open is left to be swept, when it will be looked at again.
-    """
+    """Delete a file that holds what is expected, and that nobody has open for writing; whether that was so."""
     try:
         with beneath.opened(folder, aside) as descriptor:
-            is_at_rest = _wait_for_writers(descriptor)
-            if _bytes_of(descriptor) != expected:
+            if not _wait_for_writers(descriptor) or _bytes_of(descriptor) != expected:
                 return False
-            if is_at_rest:
-                os.unlink(aside, dir_fd=folder)
+            os.unlink(aside, dir_fd=folder)
     except OSError:  # a link, a folder: nothing of ours
         return False
     return True
