@@ -10,6 +10,7 @@ from vaultmem.editing import edits
 from vaultmem.editing.entries import Value
 from vaultmem.errors import UsageError
 from vaultmem.notes.metadata import Status
+from vaultmem.notes.names import NAME_LIMIT_CHARS
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
 from vaultmem.notes.tags import TAG_FORM, normalise_tag, normalise_tags
@@ -131,7 +132,7 @@ def checked_fields(name: str | None, description: str | None, tags: Iterable[str
     """The fields that were given, ready to be written.
 
     Raises:
-        UsageError: one of them is empty, or a tag is none.
+        UsageError: one of them is empty, the name is too long, or a tag is none.
     """
     fields: dict[str, Value] = {}
     for key, value in (("name", name), ("description", description)):
@@ -139,6 +140,11 @@ def checked_fields(name: str | None, description: str | None, tags: Iterable[str
             line = " ".join(value.split())
             if not is_anything_seen(line):
                 raise UsageError(f"the {key} is empty", advice=f"Give a {key} of at least one word.")
+            if key == "name" and len(line) > NAME_LIMIT_CHARS:
+                raise UsageError(
+                    f"the name has {len(line):,} characters, more than {NAME_LIMIT_CHARS}",
+                    advice="Give a short one; the description and the body say the rest.",
+                )
             fields[key] = line
     if tags is not None:
         fields["tags"] = _valid_tags(tags)
