@@ -13,6 +13,7 @@ from vaultmem.notes.metadata import Status
 from vaultmem.notes.names import NAME_LIMIT_CHARS
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
+from vaultmem.notes.prose import first_sentence
 from vaultmem.notes.tags import TAG_FORM, normalise_tag, normalise_tags
 from vaultmem.text.moments import utc_text
 from vaultmem.text.shown import shortened
@@ -182,15 +183,4 @@ def new_memory(
 
 def suggested_description(note: Note, width: int) -> str:
     """The first sentence of the body, cut to `width` characters and never in a letter; empty when there is none."""
-    for line in note.body.splitlines():
-        text = line.strip().lstrip("#>-*+0123456789. ").strip()
-        if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):
-            return shortened(_first_sentence(text), width)
-    return ""
-
-
-def _first_sentence(text: str) -> str:
-    ends = [
-        text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text
-    ]
-    return text[: min(ends)] if ends else text
+    return shortened(first_sentence(note.body), width)
