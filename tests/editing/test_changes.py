@@ -11,6 +11,7 @@ from vaultmem.notes.parse import parse_note
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
+        ("**When**: 3 June\n", "When: 3 June"),
         ("# Heading\n\n- First of all. Then more.\n", "First of all."),
         ("先放稳定的。再放多变的。\n", "先放稳定的。"),
         ("# Only a heading\n", ""),

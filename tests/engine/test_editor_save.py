@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from tests.clock import in_zone
 from tests.engine.asking import hinted, save_new, tree
 from vaultmem.engine import editor
-from vaultmem.errors import NoteNotFoundError, UsageError
+from vaultmem.errors import EditRefusedError, NoteNotFoundError, UsageError
 from vaultmem.notes.metadata import Status
 
 
@@ -82,6 +83,7 @@ def test_a_field_that_says_nothing_is_wrong_usage(world, engine, fields):
         "'\"",
         "\x00\x07name",
         "名" * 300,
+        "ﷺ" * 300,
     ],
 )
 def test_no_name_is_too_odd_for_a_file(world, engine, name):
@@ -188,3 +190,32 @@ def test_a_new_memory_keeps_the_block_of_the_note_that_it_was_copied_from(engine
     again = save_new(engine, "Copy", body=first.memory.text)
     assert again.memory.body.lstrip("\n") == first.memory.text
     assert again.memory.id != first.memory.id
+
+
+@pytest.mark.parametrize("name", ["a" * 301, "a" * 100_000, "名 " * 200, "\u0301\u0323" * 50_000 + "a"])
+def test_a_name_without_end_is_refused_at_once(world, engine, name):
+    world.note("a.md", "a")
+    before = tree(world.root)
+    for note_id in (None, "a"):
+        with pytest.raises(UsageError, match="characters, more than 300"):
+            engine.save(id=note_id, name=name, description="d", tags=["t"], body="b")
+    assert tree(world.root) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 100_000, "a_" * 50_000, "a" + "\u0301\u0323" * 30_000, "word " * 20_000]
+)
+def test_a_description_and_a_name_by_hand_may_be_long_and_cost_little(world, engine, text):
+    started = time.monotonic()
+    world.note("a.md", "a", name=f"'{text}'")
+    made = save_new(engine, "N", description=text, tags=["t", text])
+    engine.save(id="a", description="new")
+    engine.adopt(world.note("b.md", "a", name=f"'{text}'").name)
+    assert made.memory.description == " ".join(text.split())
+    assert time.monotonic() - started < 60  # by the square of its length it takes minutes
+
+
+def test_a_block_that_nobody_would_read_is_refused_with_its_reason(world, engine):
+    with pytest.raises(EditRefusedError, match="longer than 256 KiB"):
+        save_new(engine, description="记忆" * 50_000)
+    assert tree(world.root) == {}

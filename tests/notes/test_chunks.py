@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vaultmem.notes.chunks import Chunk, metadata_text, split_body, text_hash
-from vaultmem.text.cuts import HARD_TOKENS, estimate_tokens
+from vaultmem.text.cuts import HARD_TOKENS, Limits, cut, estimate_tokens
 
 HARD_CHARS = 800
 
@@ -434,3 +434,18 @@ def test_long_metadata_is_cut_to_the_window() -> None:
     assert len(text) <= HARD_CHARS
     assert estimate_tokens(text) <= HARD_TOKENS
     assert text.startswith("名字" * 50 + "\n描述。")
+
+
+@given(st.text(st.sampled_from("ab. 。记\n`[]()"), min_size=900, max_size=5_000))
+@settings(max_examples=50, deadline=None)
+def test_a_long_metadata_text_is_the_first_piece_of_it(description: str) -> None:
+    text = f"Name\n{description}"
+    assert text.startswith(metadata_text("Name", description, ()))
+    limits = Limits.around(400)
+    assert metadata_text("Name", description, ()) == text[slice(*cut(text, limits)[0])].rstrip()
+
+
+def test_metadata_without_end_is_cut_at_once() -> None:
+    started = time.monotonic()
+    assert len(metadata_text("n", "\ufdfa" * 100_000, ("t",))) <= HARD_CHARS
+    assert time.monotonic() - started < 10

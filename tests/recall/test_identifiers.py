@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -138,3 +140,21 @@ def test_every_identifier_has_terms_of_the_prompt(text: str) -> None:
     held = set(terms(text))
     for name in identifiers(text):
         assert name.terms and set(name.terms) <= held
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a" * 100_000, "_" * 100_000, "aA" * 50_000, "a_" * 50_000, "f0" * 50_000, f"error{' ' * 100_000}x"],
+)
+def test_a_text_without_end_names_nothing_and_costs_little(text: str) -> None:
+    started = time.monotonic()
+    assert identifiers(text) == ()
+    assert time.monotonic() - started < 10  # by the square of its length it takes minutes
+
+
+def test_a_code_may_stand_apart_from_its_word() -> None:
+    assert [name.text for name in identifiers("error  code  :  1234")] == ["1234"]
+
+
+def test_a_long_path_is_a_name_still() -> None:
+    assert is_identifier("/home/" + "folder/" * 60 + "file")

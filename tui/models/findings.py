@@ -171,17 +171,18 @@ _OBSIDIAN = Fix("o", "open in Obsidian", "open_obsidian")
 _TAGS = Fix("t", "edit the tags", "edit_tags")
 _NEW_ID = Fix("a", "give it a new id", "adopt")
 _ACTIVATE = Fix("", "write status: active", "write_active")
+_DEPRECATE = Fix("d", "deprecate it", "deprecate")
 _TRASH = Fix("x", "move to the trash", "trash")
 _CONFLICT = Fix("c", "compare the copies", "resolve")
 _FIXES: Mapping[str, tuple[Fix, ...]] = {
-    "conflict_id": (_CONFLICT, _NEW_ID, Fix("d", "deprecate it", "deprecate"), _TRASH),
+    "conflict_id": (_CONFLICT, _NEW_ID, _DEPRECATE, _TRASH),
     "sync_conflict_copy": (_CONFLICT, _NEW_ID, _TRASH, _EDITOR),
     "missing_description": (Fix("w", "write a description", "describe"), _EDITOR),
     "missing_id": (_NEW_ID, _EDITOR),
     "invalid_id": (_NEW_ID, _EDITOR),
     "deprecated": (Fix("d", "make it active again", "activate"), _EDITOR, _OBSIDIAN),
     "missing_status": (_ACTIVATE, _EDITOR),
-    "invalid_status": (_ACTIVATE, _EDITOR),
+    "invalid_status": (_ACTIVATE, _DEPRECATE, _EDITOR),
     "no_tags": (_TAGS, _EDITOR),
     "tag_invalid": (_TAGS, _EDITOR),
     "empty_file": (_EDITOR, _TRASH),

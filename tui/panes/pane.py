@@ -109,7 +109,7 @@ class NotePane(Pane):
         if action == "adopt":
             return all(note.id is None or note.in_conflict for note in notes)
         if action in ("deprecate", "activate"):
-            return all(note.status != "active" for note in notes) == (action == "activate")
+            return all(note.status == Status.DEPRECATED for note in notes) == (action == "activate")
         if action == "resolve":
             return any(note.in_conflict for note in notes)
         return len(notes) == 1 or action in _FOR_MANY

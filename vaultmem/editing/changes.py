@@ -10,8 +10,10 @@ from vaultmem.editing import edits
 from vaultmem.editing.entries import Value
 from vaultmem.errors import UsageError
 from vaultmem.notes.metadata import Status
+from vaultmem.notes.names import NAME_LIMIT_CHARS
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import Code
+from vaultmem.notes.prose import first_sentence
 from vaultmem.notes.tags import TAG_FORM, normalise_tag, normalise_tags
 from vaultmem.text.moments import utc_text
 from vaultmem.text.shown import shortened
@@ -131,7 +133,7 @@ def checked_fields(name: str | None, description: str | None, tags: Iterable[str
     """The fields that were given, ready to be written.
 
     Raises:
-        UsageError: one of them is empty, or a tag is none.
+        UsageError: one of them is empty, the name is too long, or a tag is none.
     """
     fields: dict[str, Value] = {}
     for key, value in (("name", name), ("description", description)):
@@ -139,6 +141,11 @@ def checked_fields(name: str | None, description: str | None, tags: Iterable[str
             line = " ".join(value.split())
             if not is_anything_seen(line):
                 raise UsageError(f"the {key} is empty", advice=f"Give a {key} of at least one word.")
+            if key == "name" and len(line) > NAME_LIMIT_CHARS:
+                raise UsageError(
+                    f"the name has {len(line):,} characters, more than {NAME_LIMIT_CHARS}",
+                    advice="Give a short one; the description and the body say the rest.",
+                )
             fields[key] = line
     if tags is not None:
         fields["tags"] = _valid_tags(tags)
@@ -176,15 +183,4 @@ def new_memory(
 
 def suggested_description(note: Note, width: int) -> str:
     """The first sentence of the body, cut to `width` characters and never in a letter; empty when there is none."""
-    for line in note.body.splitlines():
-        text = line.strip().lstrip("#>-*+0123456789. ").strip()
-        if text and not line.lstrip().startswith(("```", "~~~", "|", "#", "---")):
-            return shortened(_first_sentence(text), width)
-    return ""
-
-
-def _first_sentence(text: str) -> str:
-    ends = [
-        text.find(mark) + len(mark.rstrip()) for mark in ("。", "！", "？", ". ", "! ", "? ") if mark in text
-    ]
-    return text[: min(ends)] if ends else text
+    return shortened(first_sentence(note.body), width)

@@ -22,6 +22,7 @@ from vaultmem.notes.block import Block, BlockError, find_block, read_tree
 from vaultmem.notes.field_rules import tag_field
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import parse_note
+from vaultmem.notes.problems import obstacle
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.notes.tree import Alias, Fields, Listing, Node, Scalar, leaves, resolve
 
@@ -58,6 +59,8 @@ def prove_edit(before: bytes, after: bytes, asked: Mapping[str, Value], body: by
 def prove_values(data: bytes, asked: Mapping[str, Value]) -> None:
     """Demand that a note reads back with these values. Raises EditRefusedError."""
     note, block = parse_note("note.md", data), _block(data)
+    if problem := obstacle(note.problems):
+        _demand(False, problem.detail)
     fields = _fields(data[block.start : block.end].decode())
     for key, value in asked.items():
         if key == "tags":

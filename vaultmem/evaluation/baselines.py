@@ -6,7 +6,6 @@ In both any match is an answer: neither can say that nothing fits.
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.evaluation.figures import RANKED, Answered, Figures, figures, share_of
 from vaultmem.recall import scoring
+from vaultmem.text.folding import folded
 from vaultmem.text.terms import document_terms, query_terms
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class OwnBM25:
 
 def _folded(memory: OpenedMemory) -> str:
     text = "\n".join((memory.name, memory.description, *memory.tags, memory.body))
-    return unicodedata.normalize("NFKC", text).lower()
+    return folded(text).lower()
 
 
 # --- what recall is held against

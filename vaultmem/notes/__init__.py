@@ -11,5 +11,6 @@ names        which files are notes, which look like a sync tool's copy, what new
 tags         how a tag is written
 chunks       a body → the pieces that are embedded
 markdown     a body → its Markdown blocks
+prose        a body → its first sentence as plain text
 pieces       a block → pieces that fit a chunk, and small ones packed together
 """

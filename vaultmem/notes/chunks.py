@@ -78,7 +78,10 @@ def metadata_text(name: str, description: str, tags: Iterable[str]) -> str:
     """
     text = "\n".join(part for part in (name, description, " ".join(tags)) if part)
     limits = Limits.around(400)
-    return text if limits.is_allowed(text) else text[slice(*cut(text, limits)[0])].rstrip()
+    if limits.is_allowed(text):
+        return text
+    beginning = text[: 4 * limits.hard_chars]  # what lies behind does not move the first cut
+    return beginning[slice(*cut(beginning, limits)[0])].rstrip()
 
 
 def _lines(body: str, limit_chars: int) -> list[str]:

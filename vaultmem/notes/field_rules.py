@@ -19,7 +19,7 @@ from vaultmem.text.visible import is_anything_seen
 
 ID_LIMIT_CHARS = 128
 
-_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*")
+_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _CODE_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 # A whole value in braces, a word of Obsidian's template plug-ins anywhere, or a Templater command.
 _TEMPLATE = re.compile(
@@ -132,9 +132,17 @@ def _first_heading(body: str) -> str:
         if opened := _CODE_FENCE.match(line):
             mark = opened.group(1)
             fence = mark if not fence else "" if mark.startswith(fence) else fence
-        elif not fence and (heading := _HEADING.fullmatch(line.rstrip("\r"))) and heading.group(1):
-            return _one_line(heading.group(1))
+        elif not fence and (title := _heading_text(line)):
+            return title
     return ""
+
+
+def _heading_text(line: str) -> str:
+    """The text of a line that is a heading, without the `#` marks that may end it."""
+    heading = _HEADING.match(line)
+    title = heading[1].strip() if heading else ""
+    text = title.rstrip("#")
+    return _one_line(title if text and not text[-1].isspace() else text)
 
 
 # --- the status

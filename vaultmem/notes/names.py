@@ -7,11 +7,12 @@ import unicodedata
 from collections.abc import Collection
 from datetime import datetime
 
+from vaultmem.text.folding import folded
 from vaultmem.text.visible import letters
 
 STEM_LIMIT_BYTES = 140  # date, slug and ".md" together; some encrypted disks allow 143
 ID_SLUG_CHARS = 32
-NAME_LIMIT_CHARS = 300
+NAME_LIMIT_CHARS = 300  # of a new name; what a slug is made of in a longer one that a person wrote
 
 _TEMPORARY = re.compile(
     r"~\$|~syncthing~", re.IGNORECASE
@@ -95,8 +96,8 @@ def note_path(name: str, created: datetime) -> str:
 
 def _slug(name: str, joint: str) -> str:
     """Lower-case letters with their marks and digits of any script; what is seen between them is one `joint`."""
-    folded = unicodedata.normalize("NFKC", name[:NAME_LIMIT_CHARS]).lower()
-    return joint.join(letters(folded, gap=" ").split())
+    plain = folded(name[:NAME_LIMIT_CHARS]).lower()
+    return joint.join(letters(plain, gap=" ").split())
 
 
 def _cut(text: str, limit_bytes: int) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
+from vaultmem.text.folding import folded
 from vaultmem.text.visible import EMOJI, emoji_form, letters
 
 TAG_FORM = "A tag has letters of any script, digits or emoji, and / - _ between them."
@@ -38,10 +38,10 @@ def split_tag_text(text: str) -> list[str]:
 
 
 def _normalise_once(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).strip().lstrip("#").strip().lower()
-    levels = filter(None, _kept("-".join(folded.split())).split("/"))
+    plain = folded(text).strip().lstrip("#").strip().lower()
+    levels = filter(None, _kept("-".join(plain.split())).split("/"))
     # Dropping a character can bring a letter and an accent together.
-    tag = unicodedata.normalize("NFKC", "/".join(levels))
+    tag = folded("/".join(levels))
     return tag if tag.strip(_JOINTS) else ""
 
 

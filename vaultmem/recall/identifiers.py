@@ -12,7 +12,6 @@ from __future__ import annotations
 import errno
 import re
 import signal
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,9 +19,11 @@ from functools import cache
 from vaultmem.data.shipped import read_words
 from vaultmem.embedding.calibration import calibration_texts
 from vaultmem.recall import scoring
+from vaultmem.text.folding import folded
 from vaultmem.text.terms import CJK, WORD, query_terms, stop_words, terms
 
 _SHORT = 3
+_LONG = 500  # characters; the shapes below take time by the square of it, and nobody names what is longer
 _GRAMMAR = "我你他她它们的了着过吗呢吧啊是不就都也很还说想要会能这那哪有没和与或在到去来个对从被把让给但而又再才只更最"
 _PLAIN_RUN = re.compile(rf"(?:(?![{_GRAMMAR}])[\u3400-\u9fff])+")
 _SHAPES = re.compile(
@@ -50,7 +51,7 @@ _LOWER_CAMEL = re.compile(r"[a-z]{2,}(?:[A-Z][a-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][
 _SYSTEM_NAMES = frozenset(errno.errorcode.values()) | {number.name for number in signal.Signals}
 _CODED = re.compile(
     r"(?:error|errno|code|status|exit|signal|port|issue|ticket|http|错误|错误码|错误代码|状态码|返回码|退出码|端口|报错|代码)"
-    r"\s*(?:code|number|no\.|码|号)?\s*[:：#=]?\s*(?P<number>[0-9]{3,4})(?![0-9])",
+    r"\s{0,8}(?:code|number|no\.|码|号)?\s{0,8}[:：#=]?\s{0,8}(?P<number>[0-9]{3,4})(?![0-9])",
     re.IGNORECASE,
 )
 _PIECE = re.compile(
@@ -85,11 +86,11 @@ class Identifier:
 
 def identifiers(text: str) -> tuple[Identifier, ...]:
     """The identifiers that a prompt names by their shape, in order, each once."""
-    folded = unicodedata.normalize("NFKC", text)
-    quoted = [next(filter(None, match)) for match in _QUOTED.findall(folded)]
-    numbers = [match["number"] for match in _CODED.finditer(folded)]
-    pieces = [piece for piece in map(_trimmed, _PIECE.findall(folded)) if is_identifier(piece)]
-    calls = _CALL.findall(folded)
+    plain = folded(text)
+    quoted = [next(filter(None, match)) for match in _QUOTED.findall(plain)]
+    numbers = [match["number"] for match in _CODED.finditer(plain)]
+    pieces = [piece for piece in map(_trimmed, _PIECE.findall(plain)) if is_identifier(piece)]
+    calls = _CALL.findall(plain)
     named = [Identifier(name, _terms_of(name), len(name) < _SHORT) for name in quoted]
     named += [Identifier(name, _terms_of(name), name.isdigit()) for name in (*pieces, *calls, *numbers)]
     first: dict[tuple[str, ...], Identifier] = {}
@@ -101,7 +102,7 @@ def identifiers(text: str) -> tuple[Identifier, ...]:
 def is_identifier(piece: str) -> bool:
     """The piece, without spaces, has the shape of an identifier."""
     folded = piece.lower()
-    if folded in _everyday_names() or len(folded) < _SHORT:
+    if not _SHORT <= len(folded) <= _LONG or folded in _everyday_names():
         return False
     if _LOWER_CAMEL.fullmatch(piece) or piece in _SYSTEM_NAMES:
         return True
@@ -118,7 +119,7 @@ def rare_names(text: str, frequencies: Mapping[str, int], documents: int) -> tup
     it is grammar. Each stretch of NAME_CHARS characters is a name of its own.
     """
     found: dict[tuple[str, ...], Identifier] = {}
-    for run in _PLAIN_RUN.findall(unicodedata.normalize("NFKC", text)):
+    for run in _PLAIN_RUN.findall(folded(text)):
         for start in range(len(run) - scoring.NAME_CHARS + 1):
             name = run[start : start + scoring.NAME_CHARS]
             pairs = tuple(terms(name))

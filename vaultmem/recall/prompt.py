@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,7 @@ from functools import cache
 from vaultmem.data.shipped import read_words
 from vaultmem.recall.identifiers import Identifier, identifiers
 from vaultmem.recall.scoring import MOST_WINDOWS, PROMPT_CHARS, SHORT_NUMBER, WINDOW_CHARS
+from vaultmem.text.folding import folded
 from vaultmem.text.languages import language
 from vaultmem.text.terms import CJK, query_terms, stop_words, whole_terms
 
@@ -63,8 +63,8 @@ def read_prompt(text: str, frequencies: Callable[[Sequence[str]], Mapping[str, i
 
 def has_content(text: str) -> bool:
     """Something is left of the text without greetings, thanks, assent, "go on", stop words and lone digits."""
-    folded = unicodedata.normalize("NFKC", text).lower()
-    return any(map(_says_something, _RUNS.findall(folded)))
+    plain = folded(text).lower()
+    return any(map(_says_something, _RUNS.findall(plain)))
 
 
 def _says_something(run: str) -> bool:

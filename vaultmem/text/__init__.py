@@ -2,6 +2,7 @@
 
 amounts     numbers as people read them
 cuts        where a long text may be cut without harm to a letter or a sentence
+folding     text in one spelling
 languages   Chinese, English or other
 logs        what is logged, told harmlessly
 moments     now, and a moment as text

@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from vaultmem.text.folding import folded
+
 # Measured with the tokenizer of multilingual-e5, whose window leaves 507 tokens for a text: common
 # Chinese takes 0.67 tokens a character, English 0.25, base64 0.78; rare Han, emoji, punctuation and
 # random ASCII up to 1.0.
@@ -65,7 +67,7 @@ def estimate_tokens(text: str) -> float:
     Tokenizers of the XLM-R family compose and fold first (NFKC), which makes some single characters many.
     """
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
+        text = folded(text)
     others = len(_BLANKS.sub("", _WORD.sub("", text)))
     return others + (len(_BLANKS.sub("", text)) - others) * TOKENS_PER_WORD_LETTER
 

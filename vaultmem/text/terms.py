@@ -11,12 +11,12 @@ Documents keep every term. Queries lose stop words and repeats, see `query_terms
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 
 from vaultmem.data.shipped import read_words
+from vaultmem.text.folding import folded
 
 TERMS = "terms-2"
 """Fingerprint of what this module makes of a text; a change means that the lexical store is built again."""
@@ -44,7 +44,7 @@ _POSSESSIVE = re.compile(r"['’](?:s|S|t|T|re|ve|ll|d|m)$")
 
 def terms(text: str) -> list[str]:
     """The terms of a document's text in order, with repeats."""
-    return list(_terms(unicodedata.normalize("NFKC", text)))
+    return list(_terms(folded(text)))
 
 
 def query_terms(text: str) -> list[str]:
@@ -53,14 +53,14 @@ def query_terms(text: str) -> list[str]:
     Chinese stop phrases (`怎么`, `为什么`) end a run, so that no pair is made across them. A CJK character that is
     left alone says too little beside other terms and counts only where there are none.
     """
-    folded = _chinese_stops().sub(" ", unicodedata.normalize("NFKC", text))
-    found = [term for term in dict.fromkeys(_terms(folded)) if term not in stop_words()]
+    plain = _chinese_stops().sub(" ", folded(text))
+    found = [term for term in dict.fromkeys(_terms(plain)) if term not in stop_words()]
     return [term for term in found if len(term) > 1 or term.isascii()] or found
 
 
 def whole_terms(text: str) -> frozenset[str]:
     """Those terms of a text that are a whole with parts beside it (`src/app.py`)."""
-    pieces = (match["piece"] for match in _PIECE.finditer(unicodedata.normalize("NFKC", text)))
+    pieces = (match["piece"] for match in _PIECE.finditer(folded(text)))
     found = (list(_whole_and_parts(piece)) for piece in pieces if piece)
     return frozenset(names[0] for names in found if len(names) > 1)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.dashboard.stage import Stage
 from tests.dashboard.steps import go_to_finding, ready
 from tui.dialogs.choose import ChooseDialog
@@ -110,6 +112,21 @@ async def test_enter_on_a_note_without_status_makes_it_active():
         await until(pilot, lambda: stage.told(StatusAsked))
     (asked,) = stage.told(StatusAsked)
     assert (asked.paths, asked.status) == (("a.md",), Status.ACTIVE)
+
+
+@pytest.mark.parametrize(("key", "status"), [("enter", Status.ACTIVE), ("d", Status.DEPRECATED)])
+async def test_each_status_that_is_none_becomes_active_or_deprecated_with_one_key(key, status):
+    text = b"---\nid: %b\nname: A\nstatus: archived\n---\nBody.\n"
+    engine = FakeEngine({f"{name}.md": text % name.encode() for name in "ab"})
+    stage = Stage(DiagnosticsPane(id="diagnostics-pane"), engine=engine)
+    async with stage.run_test(size=SIZE) as pilot:
+        rows = await staged(stage, pilot, engine)
+        rows.go_to(next(key for key in rows.keys if key.startswith("invalid_status")))
+        await until(pilot, lambda: "deprecate" in screen_text(stage) and "active" in screen_text(stage))
+        await pilot.press("A", key)
+        await until(pilot, lambda: stage.told(StatusAsked))
+    (asked,) = stage.told(StatusAsked)
+    assert (asked.paths, asked.status) == (("a.md", "b.md"), status)
 
 
 async def test_where_every_note_is_well_that_is_said():
