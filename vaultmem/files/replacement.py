@@ -207,9 +207,8 @@ def _take_after(descriptor: int, old: int) -> None:
     made = os.fstat(descriptor)
     if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
         whose = "user" if made.st_uid != status.st_uid else "group"
-        raise PermissionError(
-            errno.EPERM, f"it belongs to another {whose}, and would be yours when written anew"
-        )
+        reason = f"it belongs to another {whose}, and an edit would make it yours; edit it as that {whose}, or chown it"
+        raise PermissionError(errno.EPERM, reason)
     os.fchmod(descriptor, stat_modes.S_IMODE(status.st_mode))
     if hasattr(os, "listxattr"):  # macOS has none in Python
         with contextlib.suppress(OSError):
