@@ -1,22 +1,28 @@
-"""kill -9 at random moments of a sync: never a torn note, a ghost, a missing memory, or a manual step."""
+"""kill -9 at random moments of a sync or an edit: never a torn note, a ghost, a lost save, or a manual step."""
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from vaultmem.notes.problems import Code
 from vaultmem.stores.caches import StoreName
 from vaultmem.sync.integrity import find_disagreement
 
 NOTES = 300
 KILLS = int(os.environ.get("VAULTMEM_KILLS", "20"))
+ENDLESS_TAGS = Path(__file__).parent / "programs" / "endless_tags.py"
 SLOW_SYNC = Path(__file__).parent / "programs" / "slow_sync.py"
 
 
@@ -75,3 +81,52 @@ def kill_a_sync(world, after_s: float) -> bool:
             process.wait()
             return process.stdout.readline() != b"done\n"
     return False
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_edits_killed_at_a_random_moment_beside_somebody_who_saves_lose_nothing(world):
+    """The other saver works in lines: each is in its note afterwards, or in a version that is kept and told of."""
+    chance = random.Random(20260515)
+    files = [world.note(f"n{i}.md", f"n{i}", f"line 0 of {i}\n") for i in range(3)]
+    number = 0
+    for _ in range(KILLS):
+        last = dict[Path, bytes]()
+        with tagging(world):
+            for _ in range(chance.randrange(1, 40)):
+                number += 1
+                file = chance.choice(files)
+                last[file] = b"line %d of %s" % (number, file.stem[1:].encode())
+                save(file, re.sub(rb"line .*", last[file], file.read_bytes()), chance)
+                time.sleep(chance.choice((0.0, 0.0, 0.002)))
+        with world.engine() as engine:
+            engine.parts.vault.sweep_leftovers(older_than_s=-1.0)
+            engine.sync()
+            told = {d.path: d.diff.encode() for d in engine.diagnostics() if d.code is Code.LOST_VERSION}
+            assert {note.id for note in engine.notes() if note.admitted} == {"n0", "n1", "n2"}
+        for file, line in last.items():
+            assert line in file.read_bytes() or line in told, f"{line!r} is gone"
+        assert {path.name for path in world.root.iterdir()} - {".vaultmem"} == {file.name for file in files}
+        shutil.rmtree(world.root / ".vaultmem", ignore_errors=True)
+    assert world.facts() == world.rebuilt()
+
+
+@contextmanager
+def tagging(world) -> Iterator[None]:
+    """Another process that tags the notes all the time, and is killed in the end."""
+    command = [sys.executable, ENDLESS_TAGS, world.root, world.state_dir]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"ready\n", process.stderr.read()
+        yield
+        assert process.poll() is None, process.stderr.read()
+        process.send_signal(signal.SIGKILL)
+
+
+def save(file: Path, text: bytes, chance: random.Random) -> None:
+    """As editors do: over a temporary file, or in place."""
+    if chance.random() < 0.5:
+        (file.parent / "editor.tmp").write_bytes(text)
+        (file.parent / "editor.tmp").replace(file)
+    else:
+        file.write_bytes(text)

@@ -452,9 +452,7 @@ def test_a_note_of_another_user_is_not_taken_over(root: Path) -> None:
     open_to_all(root)
     root.chmod(0o777)
     said = as_another_user(lambda: Vault(root).replace("n.md", b"old", b"new"))
-    assert said == (
-        "RefusedError: cannot write n.md: it belongs to another user, and would be yours when written anew"
-    )
+    assert said.startswith("RefusedError: cannot write n.md: it belongs to another user"), said
     assert (file.read_text(), file.stat().st_uid) == ("old", 0)
 
 

@@ -12,6 +12,7 @@ import pytest
 from tests.files.disk import deep_chain, put
 from vaultmem.events import WatcherMode
 from vaultmem.files import watch
+from vaultmem.files.vault import Vault
 from vaultmem.files.watch import POLLING_WANTED, ROOT, Watcher
 
 
@@ -52,6 +53,15 @@ def test_whatever_happens_to_a_note_its_path_is_told(root: Path, watching: Calla
     told(watcher, {"old.md", "new.md"}.issubset)
     (root / "new.md").unlink()
     told(watcher, {"new.md"}.issubset)
+
+
+def test_an_edit_of_ours_is_told_as_its_note_and_nothing_else(
+    root: Path, watching: Callable[..., Watcher]
+) -> None:
+    put(root, "2026/n.md", "old")
+    watcher = watching()
+    Vault(root).replace("2026/n.md", b"old", b"new")
+    assert told(watcher, {"2026/n.md"}.issubset) == {"2026/n.md"}
 
 
 def test_a_folder_that_comes_or_goes_is_told_itself(root: Path, watching: Callable[..., Watcher]) -> None:

@@ -294,3 +294,14 @@ def test_processes_that_begin_together_on_no_caches_each_come_to_their_turn(tmp_
     with access.reader() as caches:
         assert caches.catalog.meta("turns") == "3"
     access.close()
+
+
+def test_a_lock_that_is_a_link_is_refused_with_what_to_do_and_its_target_stays(tmp_path):
+    (tmp_path / "outside").write_text("precious")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "writer.lock").symlink_to(tmp_path / "outside")
+    access = Access(tmp_path / "state", hold=False)
+    with pytest.raises(StoreError, match=r"symbolic link; delete it \(writer\.lock\)"), access.writer():
+        pass
+    assert (tmp_path / "outside").read_text() == "precious"
+    access.close()

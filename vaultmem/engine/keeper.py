@@ -36,6 +36,9 @@ QUICK_LOOK_S = 0.2
 UNSETTLED_WAIT_S = 0.4
 """When a foreground sync looks again at a note that seems half-written."""
 
+SWEEP_EVERY_S = 600.0
+"""How often a process looks for what killed writes left behind, while things change."""
+
 NS_PER_S = 1_000_000_000
 
 AS_OF_ADVICE = "Whoever may write it runs `vaultmem sync`; or choose another: --state-dir."
@@ -73,7 +76,7 @@ class Keeper:
         self._dirty_check_s = dirty_check_s
         self._filling = threading.Lock()
         self._looked_at: float | None = None
-        self._has_swept = False
+        self._swept_at: float | None = None
 
     def sync(
         self,
@@ -200,9 +203,12 @@ class Keeper:
         if not (changed or force):
             return
         caches.sweep_folders()
-        if force or not self._has_swept:  # a walk of the whole root: once is enough
+        now = time.monotonic()
+        if (
+            force or self._swept_at is None or now - self._swept_at > SWEEP_EVERY_S
+        ):  # a walk of the whole root
             self._vault.sweep_leftovers()
-            self._has_swept = True
+            self._swept_at = now
         with integrity.changing(caches):
             for store in (caches.lexical, caches.dense):
                 if store is not None:

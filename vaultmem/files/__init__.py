@@ -6,6 +6,7 @@ snapshot     what is on disk now: paths with their stat values
 atomic       a file written as a whole, under a name that is free or ours
 replacement  a file's bytes replaced, so that nobody's save is lost in between
 exchange     renames that never destroy, as systems have them
+leases       whether any process has a file open for writing
 lost         versions of notes that lost their name when two saves met
 leftovers    what killed writes left behind
 state_dir    the state dir as a folder of this user alone

@@ -112,8 +112,9 @@ def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         try:
             descriptor = stack.enter_context(beneath.folder(root, path, make=0o700))
-            is_own = _is_of_this_user(os.fstat(descriptor))
-            if is_own:
+            status = os.fstat(descriptor)
+            is_own = _is_of_this_user(status)
+            if is_own and stat_modes.S_IMODE(status.st_mode) != 0o700:
                 os.fchmod(descriptor, 0o700)
         except OSError:
             is_own = False
@@ -132,12 +133,15 @@ def _wait(descriptor: int, timeout_s: float) -> None:
 
 def _open_own(folder: int, name: str, flags: int) -> int:
     """A descriptor of a lock file, never of what somebody put in its place. Raises OSError."""
-    descriptor = beneath.open_in(folder, name, flags, 0o600)
+    try:
+        descriptor = beneath.open_in(folder, name, flags, 0o600)
+    except beneath.LinkOnTheWayError:
+        raise PermissionError(errno.EPERM, "the lock is a symbolic link; delete it", name) from None
     status = os.fstat(descriptor)
     is_file = stat_modes.S_ISREG(status.st_mode) and status.st_nlink <= 1
     if not (is_file and _is_of_this_user(status)):
         os.close(descriptor)
-        raise PermissionError(errno.EPERM, "the lock is no file of this user", name)
+        raise PermissionError(errno.EPERM, "the lock is no file of this user; delete it", name)
     return descriptor
 
 

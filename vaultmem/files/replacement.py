@@ -10,16 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
-import signal
 import stat as stat_modes
 import time
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
-from vaultmem.files import atomic, beneath, exchange
+from vaultmem.files import atomic, beneath, exchange, leases
 
 SETTLING_S = 1.0
 """How long a file that somebody has open for writing is waited for, before it is replaced and after."""
@@ -27,9 +25,6 @@ MOMENT_S = 0.02
 """How long where the system does not tell who has a file open."""
 
 _PREFIX, _SUFFIX = ".vaultmem-", ".old"
-_NO_LEASES = frozenset(
-    {errno.EACCES, errno.EINVAL, errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +44,16 @@ UNTOUCHED = Replaced(None)
 def replace(folder: int, name: str, before: bytes, after: bytes) -> Replaced:
     """Put `after` in the place of a file that still holds `before`.
 
-    Mode, owner and extended attributes stay; where the owner cannot, nothing is written. Raises OSError.
+    Mode, owner and extended attributes stay; where the owner cannot, nothing is written. Raises OSError, also while
+    another program has the file open for writing.
     """
     with atomic.temporary(folder, 0o600) as new:
         atomic.write_all(new.descriptor, after)
         with beneath.opened(folder, name) as old:
             _take_after(new.descriptor, old)
             atomic.seal(folder, new)
-            if not _wait_for_writers(old):  # what was read may be half of what is being saved
-                raise OSError(errno.EBUSY, "another program has it open for writing")
-            if not _holds(folder, name, before) or _is_open_for_writing(old):
-                return UNTOUCHED
-        _rename(folder, new, _aside_name(name, before, after))
-        if not exchange.swap(folder, new.name, name):
-            return _replace_by_rename(folder, name, new, before)
-        new.is_kept = True  # what lies there now is somebody else's
-        atomic.sync_folder(folder)
-        if _let_go(folder, new.name, before):
-            return Replaced(os.fstat(new.descriptor))
-        return _put_back(folder, name, new, after)
-
-
-def _rename(folder: int, new: atomic.Temporary, name: str) -> None:
-    os.rename(new.name, name, src_dir_fd=folder, dst_dir_fd=folder)
-    new.name = name
+            attempt = _Attempt(folder, name, new, before, after, leases.is_answering(new.descriptor))
+            return attempt.made() if attempt.is_due(old) else UNTOUCHED
 
 
 def replace_file(target: Path, before: bytes, after: bytes) -> bool:
@@ -84,35 +65,89 @@ def replace_file(target: Path, before: bytes, after: bytes) -> bool:
     return done.status is not None
 
 
-def _put_back(folder: int, name: str, new: atomic.Temporary, after: bytes) -> Replaced:
-    """Give a version that somebody saved its name back. If there is a newer one by now, that keeps the name."""
-    try:
-        exchange.swap(folder, new.name, name)
-        if atomic.is_at(folder, new.name, new.descriptor) and _let_go(folder, new.name, after):
-            return UNTOUCHED
-        exchange.swap(folder, new.name, name)
-    except OSError:  # somebody deleted the file, or the disk is gone
-        pass
-    atomic.sync_folder(folder)
-    return Replaced(None, new.name)
+@dataclass(frozen=True, slots=True)
+class _Attempt:
+    """One replacement, whose new file is written."""
 
+    folder: int
+    name: str
+    new: atomic.Temporary
+    before: bytes
+    after: bytes
+    is_told_of_writers: bool
+    """The file system tells whether somebody has a file open for writing."""
 
-def _replace_by_rename(folder: int, name: str, new: atomic.Temporary, before: bytes) -> Replaced:
-    """Where files cannot change places: one more look, the rename, and a look at what was in the old file since."""
-    with beneath.opened(folder, name) as old:
-        if not _holds(folder, name, before):
-            return UNTOUCHED
-        os.rename(new.name, name, src_dir_fd=folder, dst_dir_fd=folder)
-        atomic.sync_folder(folder)
-        _wait_for_writers(old)
-        status, late = os.fstat(new.descriptor), _bytes_of(old)
-    if late == before:
-        return Replaced(status)
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-    with beneath.opened(folder, new.name, flags) as kept:
-        atomic.write_all(kept, late)
-        os.fsync(kept)
-    return Replaced(status, new.name)
+    def is_due(self, old: int) -> bool:
+        """The last look: whether the file holds what the edit was made from. Raises OSError."""
+        if not self._is_at_rest(old):  # what was read may be half of what is being saved
+            raise OSError(errno.EBUSY, "another program has it open for writing")
+        return _holds(self.folder, self.name, self.before) and not self._is_open_for_writing(old)
+
+    def made(self) -> Replaced:
+        """The two files change places. Raises OSError."""
+        aside = _aside_name(self.name, self.before, self.after)
+        os.rename(self.new.name, aside, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+        self.new.name = aside
+        if not self._swap():
+            return self._made_by_rename()
+        self.new.is_kept = True  # what lies there now is somebody else's
+        atomic.sync_folder(self.folder)
+        if self._let_go(self.before):
+            return Replaced(os.fstat(self.new.descriptor))
+        return self._put_back()
+
+    def _swap(self) -> bool:
+        return exchange.swap(self.folder, self.new.name, self.name)
+
+    def _put_back(self) -> Replaced:
+        """Give a version that somebody saved its name back. If there is a newer one by now, that keeps the name."""
+        with contextlib.suppress(OSError):  # somebody deleted the file, or the disk is gone
+            self._swap()
+            if atomic.is_at(self.folder, self.new.name, self.new.descriptor) and self._let_go(self.after):
+                return UNTOUCHED
+            self._swap()
+        atomic.sync_folder(self.folder)
+        return Replaced(None, self.new.name)
+
+    def _made_by_rename(self) -> Replaced:
+        """Where files cannot change places: one more look, the rename, a look at what was in the old file since."""
+        with beneath.opened(self.folder, self.name) as old:
+            if not _holds(self.folder, self.name, self.before):
+                return UNTOUCHED
+            os.rename(self.new.name, self.name, src_dir_fd=self.folder, dst_dir_fd=self.folder)
+            atomic.sync_folder(self.folder)
+            self._is_at_rest(old)
+            status, late = os.fstat(self.new.descriptor), _bytes_of(old)
+        if late == self.before:
+            return Replaced(status)
+        with beneath.opened(self.folder, self.new.name, os.O_CREAT | os.O_EXCL | os.O_WRONLY) as kept:
+            atomic.write_all(kept, late)
+            os.fsync(kept)
+        return Replaced(status, self.new.name)
+
+    def _let_go(self, expected: bytes) -> bool:
+        """Delete what came out if it holds what is expected and nobody has it open for writing; whether that was so."""
+        try:
+            with beneath.opened(self.folder, self.new.name) as descriptor:
+                if not self._is_at_rest(descriptor) or _bytes_of(descriptor) != expected:
+                    return False
+                os.unlink(self.new.name, dir_fd=self.folder)
+        except OSError:  # a link, a folder: nothing of ours
+            return False
+        return True
+
+    def _is_at_rest(self, descriptor: int) -> bool:
+        """Wait, a little, until nobody has the file open for writing; whether that is so, as far as we are told."""
+        if not self.is_told_of_writers:
+            time.sleep(MOMENT_S)
+            return True
+        deadline = time.monotonic() + SETTLING_S
+        while (is_open := self._is_open_for_writing(descriptor)) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return not is_open
+
+    def _is_open_for_writing(self, descriptor: int) -> bool:
+        return self.is_told_of_writers and leases.is_open_for_writing(descriptor) is True
 
 
 # --- files left aside
@@ -147,48 +182,12 @@ def _hash(data: bytes) -> str:
 # --- looking at a file
 
 
-def _let_go(folder: int, aside: str, expected: bytes) -> bool:
-    """Delete a file that holds what is expected, and that nobody has open for writing; whether that was so."""
-    try:
-        with beneath.opened(folder, aside) as descriptor:
-            if not _wait_for_writers(descriptor) or _bytes_of(descriptor) != expected:
-                return False
-            os.unlink(aside, dir_fd=folder)
-    except OSError:  # a link, a folder: nothing of ours
-        return False
-    return True
-
-
 def _holds(folder: int, name: str, expected: bytes) -> bool:
     try:
         with beneath.opened(folder, name) as descriptor:
             return os.fstat(descriptor).st_size == len(expected) and _bytes_of(descriptor) == expected
     except OSError:
         return False
-
-
-def _wait_for_writers(descriptor: int) -> bool:
-    """Wait, a little, until nobody has the file open for writing; whether that is so."""
-    deadline = time.monotonic() + SETTLING_S
-    while (is_open := _is_open_for_writing(descriptor)) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if is_open is None:
-        time.sleep(MOMENT_S)
-    return not is_open
-
-
-def _is_open_for_writing(descriptor: int) -> bool | None:
-    """Whether any process has the file open for writing: then no lease is given. None where nobody can tell."""
-    if not hasattr(fcntl, "F_SETLEASE"):
-        return None
-    try:
-        # Whoever opens the file while the lease lasts has us told of it: by a signal that does nothing.
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except OSError as error:
-        return None if error.errno in _NO_LEASES else True
-    return False
 
 
 def _bytes_of(descriptor: int) -> bytes:
@@ -207,9 +206,8 @@ def _take_after(descriptor: int, old: int) -> None:
     made = os.fstat(descriptor)
     if (made.st_uid, made.st_gid) != (status.st_uid, status.st_gid):
         whose = "user" if made.st_uid != status.st_uid else "group"
-        raise PermissionError(
-            errno.EPERM, f"it belongs to another {whose}, and would be yours when written anew"
-        )
+        reason = f"it belongs to another {whose}, and an edit would make it yours; edit it as that {whose}, or chown it"
+        raise PermissionError(errno.EPERM, reason)
     os.fchmod(descriptor, stat_modes.S_IMODE(status.st_mode))
     if hasattr(os, "listxattr"):  # macOS has none in Python
         with contextlib.suppress(OSError):
