@@ -20,9 +20,10 @@ from vaultmem.editing.edits import (
     without_own_block,
 )
 from vaultmem.errors import EditRefusedError
-from vaultmem.notes.block import find_block
+from vaultmem.notes.block import ODD_FENCES, find_block
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import parse_note
+from vaultmem.notes.problems import Code, Problem
 from vaultmem.notes.tags import normalise_tags
 from vaultmem.text.visible import is_anything_seen
 
@@ -154,6 +155,50 @@ def test_a_notes_own_block_is_dropped_from_a_body_and_any_other_stays() -> None:
         "---\nname: n\n---\n",
     ):
         assert without_own_block(body, "x") == body
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "----\nid: x\n----\n",
+        "----\nid: x\n---\n",
+        "--\nname: n\nid: x\n--\n",
+        " ---\nid: x\n---\n",
+        "\n \n---- \r\nid: x\r\n----\r\n",
+        "———\nid: x\n———\n",
+        "--- yaml\n# mine\n'id': x\n---\n",
+        "+++\nid = 'x'\n+++\n",
+        "-----\nfoo: 1\ntags: [a]\n",
+        "\ufeff----\nid: [\n----\n",
+    ],
+)
+def test_a_block_between_odd_lines_is_told_and_never_adopted(head: str) -> None:
+    data = f"{head}text\n".encode()
+    read = parse_note("a.md", data)
+    assert read.id is None
+    assert [(problem.code, problem.detail) for problem in read.problems] == [(Code.MISSING_ID, ODD_FENCES)]
+    with pytest.raises(EditRefusedError, match="lines of exactly ---"):
+        set_id(data, "fresh")
+    below = b"---\nother: 1\n---\n" + data.removeprefix(b"\xef\xbb\xbf")
+    if not head.startswith("\ufeff"):
+        with pytest.raises(EditRefusedError, match="a second metadata block"):
+            set_id(below, "fresh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "----\ntext\n----\n",
+        "----\n\nid: x\n",
+        "-- a dash\nid: x\n",
+        "text\n----\nid: x\n----\n",
+        "----\nidea: x\n",
+    ],
+)
+def test_a_line_of_dashes_above_text_is_no_block(text: str) -> None:
+    data = text.encode()
+    assert parse_note("a.md", data).problems == (Problem(Code.MISSING_ID),)
+    assert set_id(data, "fresh").endswith(data)
 
 
 def test_a_list_of_another_name_is_not_replaced() -> None:

@@ -44,12 +44,15 @@ STYLES = {
     "flow over lines": ("tags: [\n  cache,\n  layer,\n]\n", "tags: [\n  cache,\n  layer,\n  new,\n]\n"),
     "flow on the next line": ("tags:\n  [cache, layer]\n", "tags:\n  [cache, layer, new]\n"),
     "own spelling": ("tags: [\"Cache\", '#layer']\n", "tags: [\"Cache\", '#layer', new]\n"),
-    "text with commas": ("tags: cache, Layer\n", "tags: cache, Layer, new\n"),
-    "text with blanks": ("tags: cache layer\n", "tags: cache layer new\n"),
-    "quoted text": ('tags: "cache, layer"\n', 'tags: "cache, layer, new"\n'),
-    "text over lines": ("tags: cache,\n  layer\n", "tags: cache, layer, new\n"),
+    "text with commas": ("tags: cache, Layer\n", "tags: [cache, Layer, new]\n"),
+    "text with blanks": ("tags: cache layer\n", "tags: [cache, layer, new]\n"),
+    "quoted text": ('tags: "cache, layer"\n', "tags: [cache, layer, new]\n"),
+    "text over lines": ("tags: cache,\n  layer\n", "tags: [cache, layer, new]\n"),
     "text below a bar": ("tags: |\n  cache\n  layer\n", "tags: [cache, layer, new]\n"),
-    "singular key": ("tag: [cache, layer]\n", "tag: [cache, layer, new]\n"),
+    "singular key": ("tag: [cache, layer]\n", "tags: [cache, layer, new]\n"),
+    "singular block": ("tag:\n- cache\n- layer # why\n", "tags:\n- cache\n- layer # why\n- new\n"),
+    "singular text": ("'tag': cache layer # mine\n", "tags: [cache, layer, new] # mine\n"),
+    "singular beside an empty one": ("tags:\ntag: [cache, layer]\n", "tags:\ntag: [cache, layer, new]\n"),
     "quoted key": ('"tags": [cache, layer]\n', '"tags": [cache, layer, new]\n'),
     "comment behind": ("tags: [cache, layer] # mine\n", "tags: [cache, layer, new] # mine\n"),
     "comment behind an item": (
@@ -79,7 +82,7 @@ def test_taking_the_added_tag_away_again_gives_tags_that_read_the_same(style: st
     added = set_tags(note(before), ["cache", "layer", "new"])
     removed = set_tags(added, ["cache", "layer"])
     assert parse_note("n.md", removed).tags == ("cache", "layer")
-    if not style.startswith("text"):
+    if "text" not in style and style not in ("singular key", "singular block"):
         assert removed == note(before)
 
 
@@ -101,7 +104,7 @@ def test_tags_that_are_there_already_leave_the_bytes_alone(style: str) -> None:
         ("tags: [] # none yet\n", ["a", "b"], "tags: [a, b] # none yet\n"),
         ("tags: [a]\n", [], "tags: []\n"),
         ("tags: [a, b, c]\n", ["b"], "tags: [b]\n"),
-        ("tags: a\n", ["b"], "tags: b\n"),
+        ("tags: a\n", ["b"], "tags: [b]\n"),
         ("tags: a\n", [], "tags: []\n"),
         ("tags: Cache Layer, b\n", ["cache-layer"], "tags: [Cache Layer]\n"),
         ("tags:\n  - a\n  - b\n", [], "tags: []\n"),

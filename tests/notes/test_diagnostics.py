@@ -108,6 +108,8 @@ def test_errors_come_first() -> None:
         ("---\n- a\n---\n", "no `key: value` lines", "Write the block"),
         ("\n---\nid: x\n---\n", "does not begin on line 1", "Delete the blank lines"),
         ("---\nx: 1\n---\n---\nid: y\n---\n", "begins on line 4", "one block of the two"),
+        ("---\nx: 1\n---\n----\nid: y\n----\n", "begins on line 4", "one block of the two"),
+        ("----\nid: x\n----\n", "not stand between lines of exactly ---", "three dashes alone"),
         ("plain\n", "no id, so it is no memory.", "`vaultmem adopt a/n.md`"),
         ("---\nid: x\nstatus: 停用\n---\n", "'停用', line 3, column 9", "`status: active`"),
         ("---\nid: [x]\n---\n", "line 2, column 5: it is a list", "1 to 128 characters"),

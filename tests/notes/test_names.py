@@ -116,6 +116,23 @@ def test_a_cloud_stub_stands_for_a_note() -> None:
         "plan (Case Conflict 1).md",
         "plan（Ann 的冲突副本 2026-05-14）.md",
         "plan [conflicted].md",
+        "plan (Ann的冲突文件 2026-05-14).md",
+        "plan (NSConflict-ann 2026-05-14).md",
+        "plan (In Konflikt stehende Kopie von Ann 2026-05-14).md",
+        "plan (Anns in Konflikt stehende Kopie 2026-05-14).md",
+        "plan (Konfliktkopie 2026-05-14 103000).md",
+        "plan (Konflikt 2026-05-14).md",
+        "plan (Copie en conflit de Ann 2026-05-14).md",
+        "plan (Annの競合コピー 2026-05-14).md",
+        "plan_conflict-20260514-103000.md",
+        "plan_conflict-2026-05-14.md",
+        "plan_DiskStation_May-14-103000-2026_Conflict.md",
+        "plan.conflict1.md",
+        "plan..path2.md",
+        "plan~HEAD.md",
+        "plan~HEAD_0.md",
+        "plan.md~HEAD.md",
+        "plan_REMOTE_4711.md",
     ],
 )
 def test_a_sync_tools_copy_is_known_by_its_name(name: str) -> None:
@@ -123,7 +140,27 @@ def test_a_sync_tools_copy_is_known_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["plan 2.md", "plan (1).md", "plan-Work-Laptop.md", "plan copy.md", "plan - Copy (2).md"]
+    "name",
+    [
+        "plan 2.md",
+        "plan (1).md",
+        "plan-Work-Laptop.md",
+        "plan copy.md",
+        "plan - Copy (2).md",
+        "plan - Kopie.md",
+        "plan~feature-x.md",
+        "plan.orig.md",
+        "plan.md.orig.md",
+        "plan.remote.md",
+        "plan.local.md",
+        "plan_BACKUP.md",
+        "plan.conflict.md",
+        "plan_conflict.md",
+        "plan Konflikt.md",
+        "plan的冲突文件.md",
+        "plan-Ann的冲突文件.md",
+        "plan_冲突文件_20260514.md",
+    ],
 )
 def test_a_likely_copy_counts_only_beside_its_original(name: str) -> None:
     assert sync_copy_of(f"a/{name}") is None
@@ -132,7 +169,19 @@ def test_a_likely_copy_counts_only_beside_its_original(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["plan.md", "Design (conflict resolution).md", "conflict copy.md", "2026-05-14-Plan.md"]
+    "name",
+    [
+        "plan.md",
+        "Design (conflict resolution).md",
+        "conflict copy.md",
+        "2026-05-14-Plan.md",
+        "Konflikt.md",
+        "Konflikt (Anna).md",
+        "git.remote.md",
+        "merge.conflict.md",
+        "处理冲突文件.md",
+        "~HEAD.md",
+    ],
 )
 def test_an_ordinary_name_is_no_copy(name: str) -> None:
     assert sync_copy_of(name) is None

@@ -32,7 +32,7 @@ def test_a_whole_memory_is_read() -> None:
     [
         (b"just text", ""),
         (b"\n---\nid: x\n---\n", "line 1"),
-        (b"----\nid: x\n----\n", ""),
+        (b"----\nid: x\n----\n", "exactly ---"),
         (b"---\n---\nbody", "empty"),
         (b"---\n# comment\n---\nbody", "empty"),
         (b"---\n- a\n- b\n---\nbody", "key: value"),

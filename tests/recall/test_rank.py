@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.recall.vaults import Vault
+from tests.recall.vaults import NOW, Vault
 from vaultmem.recall.answer import Mode, Recall
 from vaultmem.recall.scoring import PROJECT_BONUS, Verdict
 
@@ -221,3 +222,39 @@ def test_every_answer_keeps_its_promises(query: str, limit: int, min_score: floa
     vault.add("two", "缓存顺序", "src/app.py v1.2.3")
     vault.add("two", "缓存顺序", "the same id twice", in_conflict=True)
     vault.ask(query, limit=limit, min_score=min_score)
+
+
+OTHER = " ".join(f"word{number}" for number in range(30))
+NAMES = [f"E774{number}" for number in range(8)]
+TOPIC = [f"topic{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sets(st.sampled_from(NAMES), max_size=8),
+            st.sampled_from([0, len(TOPIC) // 2, len(TOPIC)]),
+            st.booleans(),
+            st.integers(0, 40),
+        ),
+        min_size=2,
+        max_size=6,
+    )
+)
+@settings(max_examples=60, deadline=None)
+@example([(set(NAMES), 0, False, 40), ({"E7741"}, 0, False, 40), (set(), len(TOPIC), True, 0)])
+def test_what_carries_a_name_stands_above_all_that_carry_none(
+    notes: list[tuple[set[str], int, bool, int]],
+) -> None:
+    vault = Vault()
+    for number in range(60):
+        vault.add(f"filler{number}", f"filler {number}", f"nothing of interest stands here {number}" * 20)
+    for number, (names, topical, is_of_project, age_days) in enumerate(notes):
+        updated = (NOW - timedelta(days=age_days)).isoformat()
+        tags = ("project/p",) if is_of_project else ()
+        words = " ".join(TOPIC[:topical]) or OTHER
+        body = " ".join([*sorted(names), *[words] * 9, str(number)])
+        vault.add(f"note{number}", words, body, description=words, tags=tags, updated_at=updated)
+    answer = vault.ask(" ".join([*TOPIC, *NAMES]), project="p", limit=9)
+    carries = ["exact_identifier" in candidate.signals.bonus for candidate in answer.candidates]
+    assert carries == sorted(carries, reverse=True)

@@ -24,7 +24,15 @@ from vaultmem.editing.entries import (
 from vaultmem.editing.proof import prove_edit, prove_new, prove_values
 from vaultmem.editing.tag_edits import new_list, write_tags
 from vaultmem.errors import EditRefusedError
-from vaultmem.notes.block import BOM, NOT_ON_LINE_1, BlockError, find_block, read_tree, second_block_line
+from vaultmem.notes.block import (
+    BOM,
+    NOT_ON_LINE_1,
+    BlockError,
+    find_block,
+    read_tree,
+    second_block_line,
+    uncounted_block,
+)
 from vaultmem.notes.metadata import Status
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.problems import obstacle
@@ -241,10 +249,9 @@ def _encode(text: str) -> bytes:
 
 def _with_new_block(data: bytes, id_: str) -> bytes:
     note = _editable(data)
-    if any(problem.detail == NOT_ON_LINE_1 for problem in note.problems):
-        raise EditRefusedError(
-            f"the note cannot be edited: {NOT_ON_LINE_1}", advice="Delete the lines above it."
-        )
+    if reason := uncounted_block(note.body):
+        advice = "Delete the lines above it." if reason == NOT_ON_LINE_1 else "Write both lines as `---`."
+        raise EditRefusedError(f"the note cannot be edited: {reason}", advice=advice)
     mark = BOM if data.startswith(BOM) else b""
     rest = data[len(mark) :]
     eol = "\r\n" if rest.partition(b"\n")[0].endswith(b"\r") else "\n"

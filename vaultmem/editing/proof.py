@@ -115,7 +115,10 @@ def _prove_others_kept(was: Fields, now: Fields, changed: set[str]) -> None:
     for key in old.keys() - changed:
         _demand(old[key] == new.get(key), f"`{key}` would change as well")
     _demand(new.keys() - old.keys() <= changed, "other fields would appear")
-    _demand([key for key in new if key in old] == list(old), "fields would change their order")
+    _demand(
+        [key for key in new if key in old] == [key for key in old if key in new],
+        "fields would change their order",
+    )
     meant = {alias.name: _form(alias.target) for alias in _aliases(was)}
     for alias in _aliases(now):
         reason = f"&{alias.name} is used in another place, which would change as well"

@@ -1,5 +1,6 @@
 """The tags entry, rewritten in the style it already has.
 
+A text (`tags: a, b`) becomes a list and `tag:` becomes `tags:`, which are all that Obsidian reads from version 1.9 on.
 Items that stay keep the text they were written with. Items that are no tags (a mapping, a null, a word of
 which nothing can be kept) are not ours to drop. New items are written in normal form.
 """
@@ -40,10 +41,19 @@ def write_tags(text: str, fields: Fields | None, wanted: Sequence[str], eol: str
         return text
     if isinstance(resolve(written), Fields):
         raise EditRefusedError(f"`{key}` on line {written.line} is a mapping, not a list of tags")
+    text = _write_list(text, entry, wanted, eol)
+    has_plural = fields is not None and fields.entry("tags") is not None
+    return text if has_plural else text[: entry.key.start] + "tags" + text[entry.key.end :]
+
+
+def _write_list(text: str, entry: Entry, wanted: Sequence[str], eol: str) -> str:
+    written = entry.value
     if isinstance(written, Alias):
         return replace_value(text, entry, _flow(_pieces(text, written), wanted))
+    if isinstance(written, Scalar) and written.is_null:
+        return _fill(text, entry, written, wanted, eol)
     if isinstance(written, Scalar):
-        return _write_text(text, entry, written, wanted, eol)
+        return replace_value(text, entry, _flow(_pieces(text, written), wanted))
     if isinstance(written, Listing) and written.is_flow:
         return text[: written.start] + _flow_list(text, written, wanted) + text[written.end :]
     return _block_list(text, entry, wanted, eol)
@@ -104,21 +114,7 @@ def _arrange(current: Sequence[str], wanted: Sequence[str]) -> list[int | str]:
     return result + missing
 
 
-# --- tags as one text
-
-
-def _write_text(text: str, entry: Entry, written: Scalar, wanted: Sequence[str], eol: str) -> str:
-    if written.is_null:
-        return _fill(text, entry, written, wanted, eol)
-    words = _words(written)
-    arranged = [words[i].text if isinstance(i, int) else i for i in _arrange([w.tag for w in words], wanted)]
-    has_commas = len(words) < 2 or split_tag_text(written.text) != written.text.split()
-    joined = (", " if has_commas else " ").join(arranged)
-    # One tag with a blank inside would be read as two, so that becomes a list.
-    is_one_text = len(arranged) > 1 or (len(arranged) == 1 and len(joined.split()) == 1)
-    if not is_one_text or written.is_block:
-        return replace_value(text, entry, _flow(_pieces(text, written), wanted))
-    return replace_value(text, entry, write_scalar(joined, style=written.style))
+# --- nothing yet
 
 
 def _fill(text: str, entry: Entry, written: Scalar, wanted: Sequence[str], eol: str) -> str:

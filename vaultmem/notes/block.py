@@ -41,6 +41,7 @@ NESTED_TOO_DEEP = "lists and mappings are nested too deeply"
 NO_VALUE = "a value is missing"
 UNCLOSED_BLOCK = "the opening --- on line 1 has no closing ---"
 NOT_ON_LINE_1 = "its metadata block does not begin on line 1, so it does not count"
+ODD_FENCES = "its metadata block does not stand between lines of exactly ---, so it does not count"
 NO_FIELDS = "its metadata block holds no `key: value` lines"
 SECOND_BLOCK = "a second metadata block follows, and only the first one counts; it begins on line"
 
@@ -51,6 +52,11 @@ _NOT_ALLOWED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\u
 _TEXT_TAG = "tag:yaml.org,2002:str"
 MERGE_MARKER = re.compile(rb"^(?:<{7}|>{7})(?: |\r?$)", re.MULTILINE)
 _MEMORY_KEYS = frozenset({"id", "name", "description", "tags", "status"})
+_BLANK_LINES = re.compile(r"\A(?:[ \t\ufeff]*\r?\n)*")
+_BLANK_THEN_FENCE = re.compile(r"\s*\n---[ \t]*\r?\n")
+# Dashes of another number or kind, which a word processor or a slip makes, `--- yaml`, and the `+++` of TOML.
+_ODD_FENCE = re.compile(r"[ \t]*(?:[-\u2010-\u2015\u2212]{2,}|\+{3,})[ \t]*(?:[Yy]a?ml|[Tt]oml)?[ \t]*\r?\n")
+_MEMORY_LINE = re.compile(rf"""[ \t]*["']?(?:{"|".join(sorted(_MEMORY_KEYS))})["']?[ \t]*[:=]""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,14 +123,37 @@ def second_block(body: str, body_line: int) -> str:
 def second_block_line(body: str, body_line: int) -> int | None:
     """The line of a block that directly follows the note's own, if it looks like a memory's."""
     stripped = body.lstrip()
-    if not stripped.startswith("---"):
-        return None
-    data = stripped.encode()
+    is_second = _is_memory_block(stripped) or _has_odd_fences(stripped)
+    return body_line + body[: len(body) - len(stripped)].count("\n") if is_second else None
+
+
+def _is_memory_block(text: str) -> bool:
+    if not text.startswith("---"):
+        return False
+    data = text.encode()
     block = find_block(data)
     tree = read_block(data, block) if block and block.is_closed else None
-    if isinstance(tree, Fields) and any(entry.key.text in _MEMORY_KEYS for entry in tree.entries):
-        return body_line + body[: len(body) - len(stripped)].count("\n")
-    return None
+    return isinstance(tree, Fields) and any(entry.key.text in _MEMORY_KEYS for entry in tree.entries)
+
+
+def uncounted_block(body: str) -> str:
+    """Why a block at the head of a file does not count; empty when there is none."""
+    if _BLANK_THEN_FENCE.match(body):
+        return NOT_ON_LINE_1
+    return ODD_FENCES if _has_odd_fences(_BLANK_LINES.sub("", body)) else ""
+
+
+def _has_odd_fences(text: str) -> bool:
+    """A memory's fields follow on a line that was meant as a fence, up to another one or to a blank line."""
+    opening = _ODD_FENCE.match(text)
+    if opening is None or _OPENING.match(text[: opening.end()].encode()):
+        return False
+    for line in text[opening.end() : opening.end() + BLOCK_LIMIT_BYTES].splitlines(keepends=True):
+        if not line.strip() or _ODD_FENCE.match(line):
+            return False
+        if _MEMORY_LINE.match(line):
+            return True
+    return False
 
 
 # --- text → tree

@@ -13,7 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from vaultmem.notes import block
-from vaultmem.notes.block import NO_FIELDS, NOT_ON_LINE_1, SECOND_BLOCK
+from vaultmem.notes.block import NO_FIELDS, NOT_ON_LINE_1, ODD_FENCES, SECOND_BLOCK
 from vaultmem.notes.metadata import Metadata, Status
 from vaultmem.notes.names import sync_copy_of
 from vaultmem.notes.problems import Code, Problem
@@ -144,6 +144,7 @@ WORDINGS: Mapping[Code, Wording] = MappingProxyType(
 
 _MISSING_ID_FIXES = {
     NOT_ON_LINE_1: "Delete the blank lines above the block.",
+    ODD_FENCES: "Write `---`, three dashes alone, on the line above the block and on the one below it.",
     NO_FIELDS: "Write the block as `key: value` lines, or leave the note as it is.",
     SECOND_BLOCK: "Make one block of the two.",
 }

@@ -19,20 +19,40 @@ _TEMPORARY = re.compile(
 )  # locks of office programs, Syncthing's partial files
 _CLOUD_STUB = re.compile(r"\.(.+\.md)\.icloud", re.IGNORECASE)
 
-_CONFLICT_WORDS = r"conflict(?:ed)? copy|case conflict|SFConflict|冲突(?:的)?副本|衝突(?:的)?複本"
-# Names that only a sync tool writes: Syncthing; Dropbox, Nextcloud, Obsidian Sync, Seafile; pCloud.
+# What a sync tool calls a copy, in parentheses behind the name, in the languages that it speaks.
+_COPY_WORDS = (
+    r"conflict(?:ed)? copy|case conflict|SFConflict|NSConflict|Konfliktkopie|in Konflikt stehende Kopie"
+    r"|copie en conflit|copia (?:en conflicto|in conflitto)|cópia em conflito|競合コピー|конфликтующая копия"
+    r"|冲突(?:的)?(?:副本|文件)|衝突(?:的)?(?:複本|副本|檔案)"
+)
+# Names that only a tool writes: Syncthing; Dropbox, Nextcloud, Obsidian Sync, Seafile; pCloud; ownCloud; Synology;
+# rclone; git, and its mergetool.
 _CERTAIN_COPIES = (
     re.compile(r"(?P<stem>.+)\.sync-conflict-\d{8}-\d{6}(?:-\w+)?"),
-    re.compile(rf"(?P<stem>.+?) ?[(（][^()（）]*(?:{_CONFLICT_WORDS})[^()（）]*[)）]", re.IGNORECASE),
-    re.compile(r"(?P<stem>.+?) ?\((?:conflict(?= [^()]*\d)|conflicted\b)[^()]*\)", re.IGNORECASE),
+    re.compile(rf"(?P<stem>.+?) ?[(（][^()（）]*(?:{_COPY_WORDS})[^()（）]*[)）]", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+?) ?\((?:[ck]onfli[ck]t(?= [^()]*\d)|conflicted\b)[^()]*\)", re.IGNORECASE),
     re.compile(r"(?P<stem>.+?) ?\[conflict(?:ed)?(?: \d+)?\]", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+)_conflict-\d{4}-?\d\d-?\d\d(?:[-_T ][\d:.-]+)?", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+?)_[\w-]+_[A-Z][a-z]{2}-\d\d-\d{6}-\d{4}_(?:Conflict|Konflikt)"),
+    re.compile(r"(?P<stem>.+)(?:\.conflict\d+|\.\.path[12])"),
+    re.compile(r"(?P<stem>.+?)(?:\.md)?~HEAD(?:_\d+)?"),
+    re.compile(r"(?P<stem>.+)_(?:BACKUP|BASE|LOCAL|REMOTE)_\d+"),
 )
-# Names that a person may choose as well: a browser's "(1)", iCloud's " 2", a file manager's "copy", OneDrive's host.
+# Names that a person may choose as well: a browser's "(1)", iCloud's " 2", a file manager's "copy", OneDrive's host,
+# a branch behind git's "~", what editors and scripts leave beside a file.
 _LIKELY_COPIES = (
     re.compile(r"(?P<stem>.+?) ?[(（]\d{1,3}[)）]"),
     re.compile(r"(?P<stem>.+) \d{1,3}"),
-    re.compile(r"(?P<stem>.+?)(?: - copy| copy| - 副本| 副本)(?: ?\(?\d{1,3}\)?)?", re.IGNORECASE),
+    re.compile(
+        r"(?P<stem>.+?)(?: - copy| copy| - Kopie| Kopie| - 副本| 副本)(?: ?\(?\d{1,3}\)?)?", re.IGNORECASE
+    ),
     re.compile(r"(?P<stem>.+?)-(?=[A-Z])[\w-]+"),
+    re.compile(r"(?P<stem>.+?)(?:\.md)?~[\w.-]+"),
+    re.compile(
+        r"(?P<stem>.+?)(?:\.md)?[._-](?:orig|bak|backup|old|base|local|remote|ours|theirs|dup)", re.IGNORECASE
+    ),
+    re.compile(r"(?P<stem>.+?)(?:\.md)?[ ._-]+\(?(?:conflict|Konflikt)\b.*", re.IGNORECASE),
+    re.compile(r"(?P<stem>.+?)(?:[ _-][^ _-]*)?的?(?:冲突|衝突)的?(?:副本|文件|複本|檔案).*"),
 )
 
 

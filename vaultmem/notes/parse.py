@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import codecs
 import hashlib
-import re
 from dataclasses import dataclass, replace
 
 from vaultmem.notes.block import (
     BOM,
     MERGE_MARKER,
     NO_FIELDS,
-    NOT_ON_LINE_1,
     UNCLOSED_BLOCK,
     Block,
     find_block,
     read_block,
     second_block,
+    uncounted_block,
 )
 from vaultmem.notes.field_rules import read_metadata, stand_in_name
 from vaultmem.notes.metadata import Metadata, WithMetadata
@@ -30,7 +29,6 @@ BODY_LIMIT_BYTES = 1024 * 1024
 
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF16_FENCES = (b"-\0-\0-\0", b"\0-\0-\0-")
-_BLANK_THEN_FENCE = re.compile(r"\s*\n---[ \t]*\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +102,8 @@ def _without_block(path: str, digest: str, data: bytes) -> Note:
         problem = Problem(
             Code.MERGE_CONFLICT, "the file begins with the markers of an unfinished merge", 1, 1
         )
-    elif _BLANK_THEN_FENCE.match(body):
-        problem = Problem(Code.MISSING_ID, NOT_ON_LINE_1)
     else:
-        problem = Problem(Code.MISSING_ID)
+        problem = Problem(Code.MISSING_ID, uncounted_block(body))
     return _add(_wrong(path, digest, problem, body=body), too_large)
 
 

@@ -46,7 +46,8 @@ def exact_bonus(base: float, coverage: float, best_without: float) -> float:
     """The bonus of a memory that carries identifiers: what lifts it above all that carry none.
 
     `coverage` is how many it carries of the most that any memory does (0..1], `best_without` the best score of a
-    memory that carries none. What is left above these is shared out by coverage and by the memory's own signals.
+    memory that carries none, with its small bonuses. What is left above these is shared out by coverage and by the
+    memory's own signals.
     """
     floor = max(scoring.EXACT_IDENTIFIER, min(1.0, best_without))
     height = scoring.COVERAGE_SHARE * coverage + (1 - scoring.COVERAGE_SHARE) * base

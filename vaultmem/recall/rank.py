@@ -92,22 +92,29 @@ def _rank(prompt: Prompt, evidence: Evidence, project: str | None, now: datetime
     weighed = {key: _weigh(key, prompt, evidence) for key, row in evidence.rows.items() if row.id}
     weighed = {key: found for key, found in weighed.items() if (found.dense, found.bm25) != (None, None)}
     carried = _carried(prompt, evidence, weighed)
-    best_without = max((found.base for key, found in weighed.items() if key not in carried), default=0.0)
-    most = max(carried.values(), default=1)
+    bonuses = {
+        key: small_bonuses(found.base, evidence.rows[key].tags, evidence.rows[key].updated_at, project, now)
+        for key, found in weighed.items()
+    }
+    without = [_score(found, bonuses[key]) for key, found in weighed.items() if key not in carried]
+    best_without, most = max(without, default=0.0), max(carried.values(), default=1)
     texts = evidence.rows_of([passage for found in weighed.values() for passage in found.body])
     ranked = []
     for key, found in weighed.items():
-        row = evidence.rows[key]
-        bonus = small_bonuses(found.base, row.tags, row.updated_at, project, now)
+        bonus = bonuses[key]
         if key in carried:
             bonus["exact_identifier"] = exact_bonus(found.base, carried[key] / most, best_without)
-        score = scoring.total(found.dense, found.bm25, bonus.values()) if bonus else found.base
-        ranked.append(Ranked(row, score, _signals(key, found, bonus, evidence, texts)))
+        signals = _signals(key, found, bonus, evidence, texts)
+        ranked.append(Ranked(evidence.rows[key], _score(found, bonus), signals))
     ranked.sort(key=lambda one: (-one.score, -carried.get(one.row.note_key, 0), one.row.id, one.row.path))
     first_of_id: dict[str | None, Ranked] = {}
     for one in ranked:
         first_of_id.setdefault(one.row.id, one)
     return list(first_of_id.values())
+
+
+def _score(found: _Weighed, bonus: Mapping[str, float]) -> float:
+    return scoring.total(found.dense, found.bm25, bonus.values()) if bonus else found.base
 
 
 def _carried(prompt: Prompt, evidence: Evidence, weighed: Mapping[int, _Weighed]) -> dict[int, int]:
