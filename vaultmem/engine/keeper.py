@@ -37,6 +37,11 @@ UNSETTLED_WAIT_S = 0.4
 
 NS_PER_S = 1_000_000_000
 
+MANY_CHANGES = 200
+"""So many notes at once are a reason to look whether the stores want care, whatever their folders look like."""
+
+SWEEP_AGAIN_S = 3_600.0
+
 AS_OF_ADVICE = "Whoever may write it runs `vaultmem sync`; or choose another: --state-dir."
 
 MENDED_ADVICE = "Nothing is to be done. If it comes again, look at the disk."
@@ -72,7 +77,7 @@ class Keeper:
         self._dirty_check_s = dirty_check_s
         self._filling = threading.Lock()
         self._looked_at: float | None = None
-        self._has_swept = False
+        self._swept_at: float | None = None
 
     def sync(
         self,
@@ -198,14 +203,21 @@ class Keeper:
         """Keep the stores' disk use bounded; most calls find nothing to do."""
         if not (changed or force):
             return
-        caches.sweep_folders()
-        if force or not self._has_swept:  # a walk of the whole root: once is enough
-            self._vault.sweep_leftovers()
-            self._has_swept = True
-        with integrity.changing(caches):
-            for store in (caches.lexical, caches.dense):
-                if store is not None:
+        self._sweep(caches, force=force)
+        stores = [store for store in (caches.lexical, caches.dense) if store is not None]
+        if force or changed >= MANY_CHANGES or any(store.is_untidy for store in stores):
+            with integrity.changing(caches):
+                for store in stores:
                     store.maintain(force=force)
+
+    def _sweep(self, caches: Caches, *, force: bool) -> None:
+        """Delete what nobody needs any more; what grows slowly, or takes a walk of the whole root, now and then."""
+        caches.sweep_folders()
+        if not force and self._swept_at is not None and time.monotonic() - self._swept_at < SWEEP_AGAIN_S:
+            return
+        self._swept_at = time.monotonic()
+        self._vault.sweep_leftovers()
+        caches.sweep_session_locks()
         try:
             if caches.vectors is not None:
                 caches.vectors.prune(time.time() - VECTORS_KEPT_S)

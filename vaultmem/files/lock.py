@@ -5,6 +5,7 @@ The file also holds the holder's process id, for people; it is never what decide
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -12,6 +13,9 @@ import weakref
 from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
+
+SESSIONS_FOLDER = "sessions"
+"""Where in a state dir the locks of a client's sessions lie."""
 
 RETRY_S = 0.02
 PROBE_GRACE_S = 0.06
@@ -94,6 +98,15 @@ class WriterLock:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
+
+
+def remove(path: Path) -> None:
+    """Delete the file of a lock that nobody holds. Who waits for it finds it gone, and makes it anew."""
+    lock = WriterLock(path)
+    if path.exists() and lock.try_acquire():
+        with contextlib.suppress(OSError):
+            path.unlink()
+    lock.release()
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

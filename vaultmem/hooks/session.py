@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.config import ASSISTANT_HINT_LIMIT, DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.errors import EngineError
+from vaultmem.files import lock
 from vaultmem.files.lock import WriterLock
 from vaultmem.hooks import budget
 from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
@@ -76,7 +77,7 @@ class Session:
 
     def __init__(self, root: Path, state_dir: Path, session: str, rules: Rules) -> None:
         self._log = SessionLog(root, session)
-        self._lock = state_dir / "sessions" / f"{session_name(session)}.lock"
+        self._lock = state_dir / lock.SESSIONS_FOLDER / f"{session_name(session)}.lock"
         self._rules = rules
 
     def on_user_message(self, message: Message, ask: Ask) -> Given:
