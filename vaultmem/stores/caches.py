@@ -73,7 +73,7 @@ class Caches:
         """What was found broken and set aside, in words, until somebody tells it."""
         if writable:
             state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._is_catalog_trusted = self.is_catalog_as_left
+        self._is_catalog_trusted = self.is_catalog_as_left or not (state_dir / CATALOG_FILE).exists()
         self.catalog = self._open_catalog()
 
     # --- the catalog
