@@ -171,3 +171,46 @@ def test_a_torn_store_is_a_store_error_until_it_is_condemned(caches) -> None:
         _ = caches.dense
     caches.condemn(StoreName.DENSE, "torn")
     assert caches.dense is not None and caches.dense.count() == 0
+
+
+# --- seals
+
+
+def test_the_catalog_is_looked_at_whole_only_when_its_file_is_another(opened, monkeypatch) -> None:
+    opened().close()
+    looked: list[int] = []
+    sound = caches_module.Catalog.is_sound
+    monkeypatch.setattr(caches_module.Catalog, "is_sound", lambda catalog: looked.append(1) or sound(catalog))
+    first = opened()
+    first.check_catalog()
+    assert looked == []
+    first.close()
+    file = first.state_dir / "catalog.sqlite"
+    file.write_bytes(file.read_bytes())
+    opened().check_catalog()
+    assert looked == [1]
+
+
+def test_a_catalog_that_was_damaged_is_not_believed_after_a_writer_closed_it(opened) -> None:
+    first = opened()
+    with first.catalog.transaction():
+        first.catalog.set_meta("fact", "kept fact")
+    first.close()
+    file = first.state_dir / "catalog.sqlite"
+    file.write_bytes(file.read_bytes().replace(b"kept fact", b"kept fAct"))
+    opened().close()
+    with pytest.raises(StoreError, match="damaged"):
+        opened().check_catalog()
+
+
+def test_while_a_child_builds_nobody_vouches_for_the_dense_store(caches, monkeypatch) -> None:
+    caches.begin(StoreName.DENSE, "rules", dimension=4)
+    assert caches.dense is not None
+    with monkeypatch.context() as building:
+        building.setattr(type(caches.dense), "is_building", True)
+        with caches.catalog.transaction():
+            caches.seal()
+        assert caches.is_child_at_work and caches.tampering(StoreName.DENSE) is None
+    assert not caches.is_child_at_work
+    found = caches.tampering(StoreName.DENSE)
+    assert found is not None and found.is_none

@@ -162,6 +162,50 @@ def test_a_damaged_page_is_found_and_never_raises_another_librarys_error(catalog
     damaged.close()
 
 
+@pytest.mark.parametrize(
+    ("before", "after"), [(b"about a", b"about b"), (b"h0h0h0", b"h0h0h1"), (b"kept fact", b"kept fAct")]
+)
+def test_a_changed_letter_is_damage(catalog, tmp_path, before, after):
+    """SQLite has no sums: it finds nothing wrong with a row whose text is another."""
+    write(catalog, record("a.md", "a", description="about a", chunks=[ChunkRef("body", 0, "h0h0h0")]))
+    with catalog.transaction():
+        catalog.set_meta("fact", "kept fact")
+    assert catalog.is_sound()
+    catalog.close()
+    file = tmp_path / "catalog.sqlite"
+    data = file.read_bytes()
+    assert before in data
+    file.write_bytes(data.replace(before, after))
+    damaged = Catalog(file, writable=True)
+    assert not damaged.is_sound()
+    damaged.close()
+
+
+def test_a_row_or_a_fact_that_was_changed_is_not_handed_out(catalog, tmp_path):
+    write(catalog, record("a.md", "a", description="about a"))
+    with catalog.transaction():
+        catalog.set_meta("fact", "kept fact")
+    catalog.close()
+    file = tmp_path / "catalog.sqlite"
+    file.write_bytes(file.read_bytes().replace(b"about a", b"about b").replace(b"kept fact", b"kept fAct"))
+    damaged = Catalog(file, writable=True)
+    for ask in (damaged.rows, lambda: damaged.rows_by_key([1]), lambda: damaged.meta("fact")):
+        with pytest.raises(StoreError, match="not as it was written") as failed:
+            ask()
+        assert failed.value.store == "catalog"
+    damaged.close()
+
+
+def test_every_way_of_changing_a_row_keeps_its_seal(catalog):
+    (key,) = write(catalog, record("a.md", "a"))
+    with catalog.transaction():
+        catalog.set_digests("lexical", {key: "d"})
+        catalog.touch({key: FileStat(1, 2, 3, 4)})
+        catalog.mark_unknown(key, FileStat(1, 2, 3, 5), [])
+        catalog.forget_digests("lexical")
+    assert catalog.is_sound() and len(catalog.rows()) == 1
+
+
 def test_a_missing_table_is_damage(tmp_path):
     Catalog(tmp_path / "c.sqlite", writable=True).close()
     with sqlite3.connect(tmp_path / "c.sqlite") as other:

@@ -17,6 +17,7 @@ from vaultmem.stores.dense_upkeep import (
     IN_CHILD_FROM_ROWS,
     INDEX_FROM_ROWS,
     MOST_SEGMENTS,
+    PRUNABLE_OF_SMALL,
     PRUNABLE_VERSIONS,
     UNINDEXED_KEYS,
     UNINDEXED_ROWS,
@@ -44,6 +45,12 @@ def test_a_table_in_order_wants_nothing(state: TableState) -> None:
 def test_many_old_versions_or_unindexed_keys_want_tidying(state: TableState) -> None:
     assert wanted_upkeep(replace(state, prunable_versions=PRUNABLE_VERSIONS)) is Upkeep.TIDY
     assert wanted_upkeep(replace(state, unindexed_keys=UNINDEXED_KEYS)) is Upkeep.TIDY
+
+
+def test_of_a_small_table_a_few_old_versions_are_many() -> None:
+    few = {"prunable_versions": PRUNABLE_OF_SMALL}
+    assert wanted_upkeep(replace(SMALL, **few)) is Upkeep.TIDY
+    assert wanted_upkeep(replace(INDEXED, **few)) is Upkeep.NOTHING
 
 
 def test_a_table_that_grew_wants_its_first_index() -> None:

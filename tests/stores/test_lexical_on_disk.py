@@ -272,3 +272,49 @@ def leave_a_segment(folder: Path) -> set[str]:
     managed.write_text(json.dumps([*names, *left]))
     assert len(left) >= 5
     return set(left)
+
+
+def test_upkeep_after_each_edit_keeps_few_files_and_every_answer(tmp_path: Path) -> None:
+    store = filled(tmp_path / "edited", 100)
+    most = 0
+    for turn in range(30):
+        key = turn % 20
+        store.delete_keys([key])
+        store.add([doc(key, f"{turn}", alpha=1 + turn % 3, gamma=turn + 1)])
+        if store.is_untidy:
+            store.maintain()
+        most = max(most, len(os.listdir(tmp_path / "edited")))
+    assert most <= lexical.FILES_IN_ORDER + 10
+    fresh = LexicalStore(tmp_path / "fresh", writable=True)
+    fresh.add([doc(key) for key in range(20, 100)])
+    fresh.add([doc(t % 20, f"{t}", alpha=1 + t % 3, gamma=t + 1) for t in range(10, 30)])
+    assert store.versions() == fresh.versions()
+    assert store.statistics() == fresh.statistics()
+    assert store.document_frequencies(["alpha", "gamma"]) == fresh.document_frequencies(["alpha", "gamma"])
+    assert store.read(range(100), ["alpha", "gamma"]) == fresh.read(range(100), ["alpha", "gamma"])
+    store.verify()
+
+
+def test_a_merge_copies_terms_that_are_written_in_an_escaped_way(tmp_path: Path) -> None:
+    odd = {"a\\b": 2, "c d": 1, "\ud800": 3}
+    store = LexicalStore(tmp_path, writable=True)
+    for key in range(4):
+        store.add([LexicalDoc(key, "aa", odd)])
+    store.maintain(force=True)
+    assert [hit.counts for hit in store.read([0, 3], list(odd))] == [odd, odd]
+    assert store.document_frequencies(list(odd)) == dict.fromkeys(odd, 4)
+
+
+def test_what_a_store_may_not_write_is_read_through_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tantivy takes a lock before it reads; a folder that may not be written has no place for one."""
+    store = filled(tmp_path / "store", 2)
+    monkeypatch.setattr(lexical.os, "access", lambda *_: False)
+    reader = LexicalStore(tmp_path / "store", writable=False)
+    assert reader.count() == 2
+    store.add([doc(7)])
+    assert reader.count() == 3, "also what another user's writer commits"
+    links = reader._linked_in.path
+    del reader
+    assert not links.exists()

@@ -189,3 +189,50 @@ def test_a_closed_store_is_a_store_error(store: VectorStore) -> None:
     store.close()
     with pytest.raises(StoreError):
         store.get("model", ["h"])
+
+
+# --- damage
+
+
+def change(path: Path, sql: str) -> None:
+    with sqlite3.connect(path) as other:
+        other.execute(sql)
+    other.close()
+
+
+def test_a_vector_that_is_not_as_it_was_kept_is_none(store: VectorStore, path: Path) -> None:
+    store.put("model", {"h": vector(1), "i": vector(2)}, NOW)
+    store.verify()
+    change(path, "UPDATE vectors SET vector = zeroblob(32) WHERE text_hash = 'h'")
+    assert set(store.get("model", ["h", "i"])) == {"i"}
+    with pytest.raises(StoreError, match="1 damaged"):
+        store.verify()
+    store.put("model", {"h": vector(1)}, NOW)
+    assert np.array_equal(store.get("model", ["h"])["h"], vector(1))
+
+
+def test_a_vector_under_another_texts_hash_is_none(store: VectorStore, path: Path) -> None:
+    store.put("model", {"h": vector(1)}, NOW)
+    change(path, "UPDATE vectors SET text_hash = 'x'")
+    assert store.get("model", ["x"]) == {}
+
+
+def test_vectors_of_a_file_from_before_seals_are_kept(path: Path) -> None:
+    VectorStore.open(path).close()
+    change(path, "ALTER TABLE vectors DROP COLUMN seal")
+    change(path, "INSERT INTO models VALUES (1, 'model')")
+    change(path, "INSERT INTO vectors VALUES (1, 'h', 1, zeroblob(32))")
+    VectorStore.open(path, writable=False).close()
+    store = VectorStore.open(path)
+    assert set(store.get("model", ["h"])) == {"h"}
+    store.put("model", {"i": vector(1)}, NOW)
+    store.verify()
+    store.close()
+
+
+def test_a_failure_says_which_store_it_is_of(path: Path) -> None:
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"no database at all, but long enough to be read as one")
+    with pytest.raises(StoreError) as failed:
+        VectorStore.open(path)
+    assert failed.value.store == "vectors"

@@ -155,11 +155,11 @@ def _missing(catalog: Catalog, without: Collection[str], *, wants_meaning: bool,
     """What an answer lacks that a whole one would have, in a line for people."""
     said = [f"the {store} store cannot be read; run `vaultmem sync`" for store in sorted(without)]
     if unindexed := catalog.unindexed_count():
-        said.append(f"{unindexed} notes are not indexed yet")
+        said.append(f"notes that are not indexed yet: {unindexed}")
     if wants_meaning and not has_meaning and StoreName.DENSE not in without:
         said.append("recall uses words alone until vectors are filled in: run `vaultmem sync`")
     elif has_meaning and (pending := catalog.pending_count()):
-        said.append(f"{pending} notes have no vectors yet and are found by words alone")
+        said.append(f"notes without vectors yet, found by words alone: {pending}")
     return "; ".join(said)
 
 

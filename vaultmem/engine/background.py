@@ -45,7 +45,6 @@ SECOND_LOOK_S = 1.6
 """When a note that seemed half-written is read again; longer than plan.SETTLE_NS."""
 
 EMBED_RETRY_S = 30.0
-CHANGES_PER_MAINTENANCE = 200
 PUBLISH_S = 0.5
 SYNCING, EMBEDDING = "syncing", "embedding"
 
@@ -84,7 +83,6 @@ class Background:
         self._turn = _Turn(parts.access.is_writer, data=_state_of_data(parts.access))
         self._failures: dict[str, str] = {}
         self._second_look: dict[str, float] = {}
-        self._changes = 0
         self._published = ("", 0.0)
         self.state = "scanning"
         self.progress: Progress | None = None
@@ -181,7 +179,7 @@ class Background:
             with self._access.writer() as caches:
                 outcome = self._keeper.sync_lexical(caches, paths)
                 self._recover(SYNCING)
-                self._finish(caches, outcome.report, is_scan=paths is None)
+                self._finish(caches, outcome.report)
         except RootMissingError as error:
             self._fail(SYNCING, error, "root_missing")
             return now + BEAT_S
@@ -192,19 +190,16 @@ class Background:
             self._second_look[path] = time.monotonic() + SECOND_LOOK_S
         return now + self._config.scan_interval_s if paths is None else scan_at
 
-    def _finish(self, caches: Caches, report: SyncReport, *, is_scan: bool) -> None:
+    def _finish(self, caches: Caches, report: SyncReport) -> None:
         counts = caches.catalog.counts()
         if report.changed:
             full = self._keeper.complete(caches, report)
             self._subscribers.tell(SyncFinished(utc_now(), full), caches)
-            self._changes += report.changed
+            self._keeper.maintain(caches, changed=report.changed)
         if counts.pending and self._embedder is not None:
             self._embed_wanted.set()
         elif self.state != "embedding":
             self._publish("idle")
-        if self._changes >= CHANGES_PER_MAINTENANCE and is_scan:
-            self._keeper.maintain(caches, changed=self._changes)
-            self._changes = 0
 
     def _notice_commits(self, seen: tuple[int, int] | None) -> tuple[int, int] | None:
         """A reader tells its subscribers that the writer has committed something since they could first ask."""

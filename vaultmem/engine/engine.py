@@ -227,9 +227,17 @@ class Engine:
                 raise
             return answer({error.store})
 
+    def _mended(self, ask: Callable[[], _T]) -> _T:
+        """The answer of caches that are mended, where this process may, if they turn out to be broken."""
+        try:
+            return ask()
+        except StoreError as error:
+            self.parts.keeper.mend_unreadable(error)
+            return ask()
+
     def notes(self) -> tuple[NoteView, ...]:
         """Every note on record, by path. Raises RootMissingError, StoreError."""
-        return answers.note_views(self._diagnosed())
+        return answers.note_views(self._mended(self._diagnosed))
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """What is wrong with the notes, by path; a root that is missing is the only diagnostic there is then.
@@ -245,7 +253,7 @@ class Engine:
 
     def tags(self) -> Mapping[str, int]:
         """How many notes carry each tag, most used first. Raises RootMissingError, StoreError."""
-        return answers.tag_counts(self._diagnosed().rows)
+        return answers.tag_counts(self._mended(self._diagnosed).rows)
 
     def _diagnosed(self) -> answers.Diagnosed:
         """Every note with its diagnostics, remembered until something is committed or differs on disk."""
@@ -278,8 +286,11 @@ class Engine:
         return memory
 
     def _locate(self, note_id: str) -> str:
-        with self.parts.access.reader() as caches:
-            return answers.locate(caches.catalog, self.parts.keeper.overlay, note_id)
+        def locate() -> str:
+            with self.parts.access.reader() as caches:
+                return answers.locate(caches.catalog, self.parts.keeper.overlay, note_id)
+
+        return self._mended(locate)
 
     def read_note(self, path: str) -> OpenedMemory:
         """Any note, by its path, as it is on disk now. Raises NoteNotFoundError, RefusedError."""
@@ -300,16 +311,20 @@ class Engine:
         from vaultmem.engine.text_search import search_notes
 
         self.freshen()
-        with self.parts.access.reader() as caches:
-            return search_notes(
-                caches.catalog,
-                self.parts.keeper.overlay,
-                self.parts.vault,
-                pattern,
-                limit=limit,
-                fixed=fixed,
-                include_all=include_all,
-            )
+
+        def search() -> SearchResult:
+            with self.parts.access.reader() as caches:
+                return search_notes(
+                    caches.catalog,
+                    self.parts.keeper.overlay,
+                    self.parts.vault,
+                    pattern,
+                    limit=limit,
+                    fixed=fixed,
+                    include_all=include_all,
+                )
+
+        return self._mended(search)
 
     def status(self) -> EngineStatus:
         """What the caches hold and who writes. Looks at no note."""

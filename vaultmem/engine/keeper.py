@@ -41,6 +41,9 @@ SWEEP_EVERY_S = 600.0
 
 NS_PER_S = 1_000_000_000
 
+MANY_CHANGES = 200
+"""So many notes at once are a reason to look whether the stores want care, whatever their folders look like."""
+
 AS_OF_ADVICE = "Whoever may write it runs `vaultmem sync`; or choose another: --state-dir."
 
 MENDED_ADVICE = "Nothing is to be done. If it comes again, look at the disk."
@@ -202,17 +205,21 @@ class Keeper:
         """Keep the stores' disk use bounded; most calls find nothing to do."""
         if not (changed or force):
             return
-        caches.sweep_folders()
-        now = time.monotonic()
-        if (
-            force or self._swept_at is None or now - self._swept_at > SWEEP_EVERY_S
-        ):  # a walk of the whole root
-            self._vault.sweep_leftovers()
-            self._swept_at = now
-        with integrity.changing(caches):
-            for store in (caches.lexical, caches.dense):
-                if store is not None:
+        self._sweep(caches, force=force)
+        stores = [store for store in (caches.lexical, caches.dense) if store is not None]
+        if force or changed >= MANY_CHANGES or any(store.is_untidy for store in stores):
+            with integrity.changing(caches):
+                for store in stores:
                     store.maintain(force=force)
+
+    def _sweep(self, caches: Caches, *, force: bool) -> None:
+        """Delete what nobody needs any more; what grows slowly, or takes a walk of the whole root, now and then."""
+        caches.sweep_folders()
+        if not force and self._swept_at is not None and time.monotonic() - self._swept_at < SWEEP_EVERY_S:
+            return
+        self._swept_at = time.monotonic()
+        self._vault.sweep_leftovers()
+        caches.sweep_session_locks()
         try:
             if caches.vectors is not None:
                 caches.vectors.prune(time.time() - VECTORS_KEPT_S)

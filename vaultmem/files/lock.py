@@ -18,6 +18,9 @@ from pathlib import Path
 from vaultmem.errors import WriterBusyError
 from vaultmem.files import beneath, state_dir
 
+SESSIONS_FOLDER = "sessions"
+"""Where in a state dir the locks of a client's sessions lie."""
+
 RETRY_S = 0.02
 PROBE_GRACE_S = 0.06
 """Asking whether a writer lives holds a shared lock for an instant; a taker tries for this long before it gives up."""
@@ -147,6 +150,15 @@ def _open_own(folder: int, name: str, flags: int) -> int:
 
 def _is_of_this_user(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() or os.geteuid() == 0
+
+
+def remove(path: Path) -> None:
+    """Delete the file of a lock that nobody holds. Who waits for it finds it gone, and makes it anew."""
+    lock = WriterLock(path)
+    if path.exists() and lock.try_acquire():
+        with contextlib.suppress(OSError):
+            path.unlink()
+    lock.release()
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

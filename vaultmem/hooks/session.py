@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.config import ASSISTANT_HINT_LIMIT, DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.errors import EngineError
-from vaultmem.files.lock import WriterLock
+from vaultmem.files.lock import SESSIONS_FOLDER, WriterLock
 from vaultmem.files.state_dir import make_own
 from vaultmem.hooks import budget
 from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
@@ -78,7 +78,7 @@ class Session:
     def __init__(self, root: Path, state_dir: Path, session: str, rules: Rules) -> None:
         self._log = SessionLog(root, session)
         self._state_dir = state_dir
-        self._lock = state_dir / "sessions" / f"{session_name(session)}.lock"
+        self._lock = state_dir / SESSIONS_FOLDER / f"{session_name(session)}.lock"
         self._rules = rules
 
     def on_user_message(self, message: Message, ask: Ask) -> Given:

@@ -14,13 +14,14 @@ import json
 import os
 import shutil
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
-from vaultmem.files import atomic
+from vaultmem.files import atomic, lock
 from vaultmem.files.state_dir import make_own
 from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
@@ -33,6 +34,8 @@ CATALOG_FILE = "catalog.sqlite"
 CATALOG_STAT_FILE = "catalog.stat"
 """The stat values of the catalog's file when we last knew it sound."""
 VECTORS_FILE = "vectors.sqlite"
+
+SESSION_LOCK_KEPT_S = 86_400
 
 
 CONDEMNED = "condemned"
@@ -71,7 +74,7 @@ class Caches:
         """What was found broken and set aside, in words, until somebody tells it."""
         if writable:
             make_own(state_dir)
-        self._is_catalog_trusted = self.is_catalog_as_left
+        self._is_catalog_trusted = self.is_catalog_as_left or not (state_dir / CATALOG_FILE).exists()
         self.catalog = self._open_catalog()
 
     # --- the catalog
@@ -99,6 +102,12 @@ class Caches:
             )
         self._is_catalog_trusted = True
         self._note_catalog()
+
+    def take_in_journal(self) -> None:
+        """Bring the catalog's file up to date when much of it is still in SQLite's journal."""
+        self.catalog.take_in_journal()
+        if self._is_catalog_trusted and not self.is_catalog_as_left:
+            self._note_catalog()
 
     def _note_catalog(self) -> None:
         stat = seals.stat_of(self.state_dir / CATALOG_FILE)
@@ -206,6 +215,14 @@ class Caches:
             for folder in self.state_dir.glob(f"{store}-*"):
                 if folder != live:
                     shutil.rmtree(folder, ignore_errors=True)
+
+    def sweep_session_locks(self) -> None:
+        """Delete the locks of sessions that nobody has spoken in for a day; one that is held stays."""
+        oldest_ns = (time.time() - SESSION_LOCK_KEPT_S) * 1e9
+        for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
+            stat = seals.stat_of(file)
+            if stat is not None and stat[1] < oldest_ns:
+                lock.remove(file)
 
     # --- seals
 

@@ -18,7 +18,15 @@ from typing import Any
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.problems import Problem
-from vaultmem.stores.catalog_file import REPAIR_ADVICE, StillConnection, as_store_error, journal_of, open_file
+from vaultmem.stores.catalog_file import (
+    JOURNAL_PAGES,
+    PAGE_BYTES,
+    REPAIR_ADVICE,
+    StillConnection,
+    as_store_error,
+    journal_of,
+    open_file,
+)
 from vaultmem.stores.catalog_rows import (
     COLUMNS,
     KNOWN_COLUMNS,
@@ -137,6 +145,13 @@ class Catalog:
     def state_of_data(self) -> tuple[int, int]:
         """Changes whenever this or another process has committed: a key for what was derived from the rows."""
         return self._number("PRAGMA data_version"), self._connection.total_changes
+
+    def take_in_journal(self) -> None:
+        """Let the file have what SQLite keeps beside it, once that is much. Waits for no reader."""
+        with as_store_error(self._path):
+            journal = journal_of(self._path)
+            if journal.exists() and journal.stat().st_size > JOURNAL_PAGES * PAGE_BYTES:
+                self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def is_sound(self) -> bool:
         """SQLite finds nothing wrong with the file, its indexes included, and every row is as it was written."""

@@ -19,6 +19,10 @@ from vaultmem.errors import StoreError
 from vaultmem.stores.folders import advice_for
 
 BUSY_TIMEOUT_MS = 5_000
+
+JOURNAL_PAGES = 32
+"""From here on SQLite's journal is taken into the file. By itself it grows to 4 MB, and never shrinks."""
+PAGE_BYTES = 4_096
 REPAIR_ADVICE = "Run `vaultmem doctor --repair`."
 
 
@@ -117,6 +121,7 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA journal_size_limit = 0")
         connection.execute(
             "PRAGMA synchronous = FULL"
         )  # what is vouched for must not outrun, nor lag, the stores

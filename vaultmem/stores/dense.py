@@ -19,7 +19,14 @@ from vaultmem.errors import StoreError
 from vaultmem.notes.chunks import text_hash
 from vaultmem.stores.dense_rows import DenseRow, RowTable, in_order, to_arrow
 from vaultmem.stores.dense_table import DenseTable, index_keys, index_vectors
-from vaultmem.stores.dense_upkeep import BUILD_AGAIN_AFTER_S, IndexBuild, TableState, Upkeep, wanted_upkeep
+from vaultmem.stores.dense_upkeep import (
+    BUILD_AGAIN_AFTER_S,
+    PRUNABLE_OF_SMALL,
+    IndexBuild,
+    TableState,
+    Upkeep,
+    wanted_upkeep,
+)
 from vaultmem.stores.folders import REBUILD_ADVICE, folder_bytes
 
 if TYPE_CHECKING:
@@ -179,6 +186,11 @@ class DenseStore:
         if table is None or table.num_rows == 0:
             return True
         return self._finds_itself(table["note_key"][0].as_py())
+
+    @property
+    def is_untidy(self) -> bool:
+        """There may be something for `maintain` to do; costs one look at a folder, and loads nothing."""
+        return self._table.count_older(time.time()) >= PRUNABLE_OF_SMALL
 
     @property
     def is_building(self) -> bool:

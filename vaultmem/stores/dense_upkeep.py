@@ -26,9 +26,10 @@ UNINDEXED_ROWS = 4_000
 UNINDEXED_KEYS = 2_000
 """Rows outside the key index are scanned by every read of a note; more than this many are a reason to tidy."""
 
-PRUNABLE_VERSIONS = 40
+PRUNABLE_VERSIONS, PRUNABLE_OF_SMALL = 40, 6
 """Old versions (an edit makes two) that are a reason to tidy: each edit leaves a small file, and each of these adds
-0.2 ms to a search and to a read of notes."""
+0.2 ms to a search and to a read of notes. Of a small table, which is tidied in an instant, they take many times what
+its rows do."""
 
 MOST_SEGMENTS = 6
 """Each tidying adds a segment to the vector index, and each segment 0.5 ms to a search; more than this many are a
@@ -73,7 +74,8 @@ def wanted_upkeep(state: TableState) -> Upkeep:
     is_large = state.rows >= IN_CHILD_FROM_ROWS
     if state.rows >= INDEX_FROM_ROWS and (_is_index_worn(state) or (is_large and _is_full_of_holes(state))):
         return Upkeep.REBUILD_IN_CHILD if is_large else Upkeep.REBUILD
-    if state.prunable_versions >= PRUNABLE_VERSIONS or state.unindexed_keys >= UNINDEXED_KEYS:
+    most = PRUNABLE_OF_SMALL if state.rows < INDEX_FROM_ROWS else PRUNABLE_VERSIONS
+    if state.prunable_versions >= most or state.unindexed_keys >= UNINDEXED_KEYS:
         return Upkeep.TIDY
     return Upkeep.NOTHING
 

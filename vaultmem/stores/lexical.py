@@ -37,8 +37,11 @@ WRITER_HEAP_BYTES = 20_000_000
 WRITER_THREADS = 1
 """One thread: each commit makes one segment, and the same edits make the same index."""
 
-FILES_IN_ORDER = 80
-"""Up to eight segments of six or seven files. More are the leftovers of killed writers."""
+MOST_SEGMENTS, SEGMENTS_LEFT = 4, 2
+"""Each commit makes a segment of seven files or eight; Tantivy itself merges them only when there are eight."""
+
+FILES_IN_ORDER = 8 * MOST_SEGMENTS + 4
+"""More are segments to merge, or the leftovers of killed writers."""
 
 TERMS_VERIFIED = 2_000
 """Terms that `verify` looks up, spread over all there are."""
@@ -233,13 +236,42 @@ class LexicalStore:
             return folder_bytes(self._folder)
 
     def maintain(self, *, force: bool = False) -> None:
-        """Remove files that nothing needs; without `force` only when there are many. Merges never wait for this."""
+        """Merge small segments, and remove files that nothing needs; without `force` only when there are many."""
         self._check_writable()
         with failures_of("lexical", self._folder):
-            if force or len(list(self._folder.iterdir())) > FILES_IN_ORDER:
+            if force or self.is_untidy:
+                self._merge_smallest()
                 writer = self._index.writer(WRITER_HEAP_BYTES, WRITER_THREADS)
                 writer.garbage_collect_files()
                 writer.wait_merging_threads()
+
+    @property
+    def is_untidy(self) -> bool:
+        """There is something for `maintain` to do; costs one look at the folder."""
+        with failures_of("lexical", self._folder):
+            return len(os.listdir(self._folder)) > FILES_IN_ORDER  # noqa: PTH208 - after every sync
+
+    def _merge_smallest(self) -> None:
+        """Write the documents of the smallest segments anew, as one segment, in one commit.
+
+        A segment that holds no live document any more is dropped by Tantivy. It offers no merge of its own here.
+        """
+        import tantivy
+
+        searcher = self._newest().searcher
+        found = searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs), count=False)
+        of_segment: dict[int, list[tantivy.DocAddress]] = {}
+        for _, address in found.hits:
+            of_segment.setdefault(address.segment_ord, []).append(address)
+        smallest = sorted(of_segment.values(), key=len)[: 1 + max(0, len(of_segment) - SEGMENTS_LEFT)]
+        if len(of_segment) <= SEGMENTS_LEFT:
+            return
+        docs: list[Any] = [searcher.doc(address) for addresses in smallest for address in addresses]
+        with self._writing() as writer:
+            for doc in docs:
+                writer.delete_documents_by_term("version", doc.get_first("version"))
+            for doc in docs:
+                writer.add_document(_copied(doc))
 
     def close(self) -> None:
         """Let go of the open files; a store that is asked again opens them again."""
@@ -348,6 +380,19 @@ def _document(doc: LexicalDoc) -> tantivy.Document:
     made.add_text("terms", " ".join(f"{term} " * count for term, count in terms.items()))
     bag = "".join(f"{_BAG_SEPARATOR}{term} {count}" for term, count in terms.items()) + _BAG_SEPARATOR
     made.add_bytes("bag", bag.encode())
+    return made
+
+
+def _copied(doc: Any) -> tantivy.Document:
+    """A stored document as one to be added; its terms, which are not stored, are those of its bag."""
+    import tantivy
+
+    made = tantivy.Document()
+    made.add_unsigned("note_key", int(doc.get_first("note_key")))
+    made.add_text("version", doc.get_first("version"))
+    made.add_unsigned("length", int(doc.get_first("length")))
+    made.add_text("terms", " ".join(f"{term} " * count for term, count in _bag_of(doc).items()))
+    made.add_bytes("bag", bytes(doc.get_first("bag")))
     return made
 
 

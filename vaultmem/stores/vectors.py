@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.catalog_file import connect_reading
+from vaultmem.stores.catalog_file import JOURNAL_PAGES, connect_reading
 from vaultmem.stores.folders import advice_for
 
 if TYPE_CHECKING:
@@ -185,6 +185,8 @@ class VectorStore:
 
     def _prepare(self, writable: bool) -> None:
         self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._connection.execute(f"PRAGMA wal_autocheckpoint = {JOURNAL_PAGES}")
+        self._connection.execute("PRAGMA journal_size_limit = 0")
         if not writable:
             self._connection.execute("PRAGMA query_only = ON")
         (application,) = self._connection.execute("PRAGMA application_id").fetchone()

@@ -237,6 +237,7 @@ def _seal(caches: Caches) -> None:
     with caches.catalog.transaction():
         caches.seal()
         caches.catalog.set_meta("unfinished", None)
+    caches.take_in_journal()
 
 
 def find_disagreement(caches: Caches, store: StoreName) -> Disagreement:
