@@ -7,4 +7,5 @@ atomic    a file's bytes replaced as a whole
 lock      the lock of the one writer, freed by the kernel
 watch     changes as sets of paths worth looking at
 inotify   watchdog's observer for Linux, made to speak up when it misses something
+token     the token that clients of a server over HTTP must show
 """
