@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import signal
 import subprocess
+import sys
+import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,3 +88,53 @@ def test_watch_beside_another_one_takes_over_and_answers_for_it(shell, watching)
         assert [h["id"] for h in shell.json("recall", "alpha", "--min-score", "0")["hints"]] == ["a"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
+
+
+@pytest.fixture
+def stranger() -> Iterator[tuple[int, Path]]:
+    """A user of this machine who runs nothing else, and a home of theirs."""
+    uid = 54_321
+    home = Path(tempfile.mkdtemp(prefix="home-of-somebody-with-a-long-name-", dir="/tmp"))
+    (home / "notes").mkdir()
+    for folder in (home, home / "notes"):
+        os.chown(folder, uid, uid)
+    place = Path(f"/tmp/vaultmem-{uid}")
+    shutil.rmtree(place, ignore_errors=True)
+    yield uid, home
+    shutil.rmtree(home)
+    shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+@pytest.mark.parametrize("state", [".local/state", "a-folder-with-a-long-name/" * 3 + "state"])
+def test_a_place_in_tmp_that_somebody_else_took_does_not_end_the_worker(stranger, state):
+    uid, home = stranger
+    Path(f"/tmp/vaultmem-{uid}").mkdir(mode=0o700)  # by root: the user can neither use nor remove it
+    words = [
+        "setpriv",
+        f"--reuid={uid}",
+        f"--regid={uid}",
+        "--clear-groups",
+        sys.executable,
+        "-m",
+        "vaultmem",
+    ]
+    environ = {
+        "HOME": str(home),
+        "XDG_STATE_HOME": str(home / state),
+        "PATH": os.environ["PATH"],
+        "MARCH_MEMORY_ROOT": str(home / "notes"),
+        "VAULTMEM_EMBEDDER": "none",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    if subprocess.run([*words, "--version"], env=environ, capture_output=True, check=False).returncode:
+        pytest.skip("another user cannot run this checkout")
+    with subprocess.Popen([*words, "watch"], env=environ, stderr=subprocess.PIPE, text=True) as process:
+        asked = [*words, "service", "status"]
+        deadline = time.monotonic() + 60
+        while subprocess.run(asked, env=environ, capture_output=True, check=False).returncode:
+            assert process.poll() is None and time.monotonic() < deadline, process.communicate()
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and "cannot find this worker" not in err
+    assert not list(Path(f"/tmp/vaultmem-{uid}").iterdir())

@@ -5,19 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared._httpx_utils import create_mcp_http_client
 
 from tests.mcp_server.clients import PROTOCOL, SERVER, Raw, stdio, text, write
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
+from vaultmem.files.token import token_file
 from vaultmem.worker.server import Worker
 
 
@@ -146,6 +150,7 @@ def test_a_killed_server_loses_nothing_that_it_confirmed(
         assert engine.doctor().caches_agree
 
 
+AS_NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NOISY_SERVER = Path(__file__).parent / "programs" / "noisy_server.py"
 
 
@@ -170,14 +175,29 @@ def url(environ: dict[str, str]) -> Iterator[str]:
     process = subprocess.Popen([*SERVER, "--http", "0"], env=environ, stderr=subprocess.PIPE, text=True)
     assert process.stderr
     line = process.stderr.readline()
+    assert str(token_file(Path(environ["VAULTMEM_STATE_DIR"]))) in process.stderr.readline()
     yield line.split()[-1]
     process.terminate()
     process.wait(10)
     process.stderr.close()
 
 
-async def test_the_sdks_client_drives_the_tools_over_http(url: str) -> None:
-    async with streamable_http_client(url) as streams, ClientSession(streams[0], streams[1]) as session:
+async def test_the_sdks_client_drives_the_tools_over_http(url: str, environ: dict[str, str]) -> None:
+    """With the very settings that `integrate generic` prints."""
+    printed = subprocess.run(
+        [sys.executable, "-m", "vaultmem", "integrate", "generic"],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    ).stdout
+    (headers,) = (json.loads(block) for block in re.findall(r'"headers": (\{.*?\})', printed, re.DOTALL))
+    async with (
+        create_mcp_http_client(headers=headers) as client,
+        streamable_http_client(url, http_client=client) as streams,
+        ClientSession(streams[0], streams[1]) as session,
+    ):
         await session.initialize()
         assert len((await session.list_tools()).tools) == 3
         fields = {"name": "N", "description": "D", "body": "B", "tags": ["t"]}
@@ -188,7 +208,8 @@ async def test_the_sdks_client_drives_the_tools_over_http(url: str) -> None:
         assert (await session.call_tool("memory_open", {"id": "nope"})).is_error
 
 
-def post(url: str, **headers: str) -> int:
+def post(url: str, **headers: str) -> tuple[int, str]:
+    """The status and the whole of an answer."""
     host, port = url.split("/")[2].split(":")
     body = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
     lines = {
@@ -199,17 +220,71 @@ def post(url: str, **headers: str) -> int:
         "Connection": "close",
         **headers,
     }
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
         head = "".join(f"{key}: {value}\r\n" for key, value in lines.items())
         connection.sendall(f"POST /mcp HTTP/1.1\r\n{head}\r\n{body}".encode())
-        return int(connection.recv(4096).split()[1])
+        with connection.makefile("rb") as answer:
+            said = answer.read().decode()
+    return int(said.split()[1]), said
 
 
-def test_http_listens_on_this_machine_and_turns_foreign_hosts_and_origins_away(url: str) -> None:
+@pytest.fixture
+def token(url: str, environ: dict[str, str]) -> str:
+    return token_file(Path(environ["VAULTMEM_STATE_DIR"])).read_text().strip()
+
+
+def test_http_listens_on_this_machine_and_turns_foreign_hosts_and_origins_away(url: str, token: str) -> None:
     assert url.startswith("http://127.0.0.1:")
-    assert post(url, Host="evil.example:80") == 421
-    assert post(url, Origin="http://evil.example") == 403
-    assert post(url) not in (403, 421)
+    for shown in ({}, {"Authorization": f"Bearer {token}"}):
+        assert post(url, Host="evil.example:80", **shown)[0] == 421
+        assert post(url, Host="127.0.0.1.evil.example", **shown)[0] == 421
+        assert post(url, Origin="http://evil.example", **shown)[0] == 403
+        assert post(url, Origin="null", **shown)[0] == 403
+    assert post(url, Host="localhost:1", Authorization=f"bearer {token}")[0] not in (401, 403, 421)
+
+
+def test_http_asks_for_the_token_and_says_where_it_lies(
+    url: str, token: str, environ: dict[str, str]
+) -> None:
+    assert post(url, Authorization=f"Bearer {token}")[0] not in (401, 403, 421)
+    for wrong in (None, "", token, "Bearer", f"Bearer {token[:-1]}", f"Bearer {token}x", f"Basic {token}"):
+        code, said = post(url, **({} if wrong is None else {"Authorization": wrong}))
+        assert code == 401 and 'www-authenticate: bearer realm="vaultmem"' in said.lower()
+        assert str(token_file(Path(environ["VAULTMEM_STATE_DIR"]))) in said and token not in said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs another user")
+def test_another_user_of_the_machine_can_neither_ask_nor_read_the_token(
+    url: str, token: str, environ: dict[str, str]
+) -> None:
+    program = (
+        "import sys, urllib.request, urllib.error\n"
+        "try: open(sys.argv[1]).read(); print('read')\n"
+        "except PermissionError: print('kept')\n"
+        "try: urllib.request.urlopen(urllib.request.Request(sys.argv[2], b'{}', method='POST'))\n"
+        "except urllib.error.HTTPError as error: print(error.code)\n"
+    )
+    file = str(token_file(Path(environ["VAULTMEM_STATE_DIR"])))
+    done = subprocess.run(
+        [*AS_NOBODY, "/usr/bin/env", "python3", "-c", program, file, url],
+        env={"PATH": "/usr/local/bin:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.split() == ["kept", "401"], done.stderr
+
+
+def test_a_token_that_is_not_ours_ends_it_with_the_reason(environ: dict[str, str], tmp_path: Path) -> None:
+    Path(environ["VAULTMEM_STATE_DIR"]).mkdir(mode=0o700)
+    (tmp_path / "elsewhere").write_text("A" * 43)
+    token_file(Path(environ["VAULTMEM_STATE_DIR"])).symlink_to(tmp_path / "elsewhere")
+    done = subprocess.run(
+        [*SERVER, "--http", "0"], env=environ, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 3 and "symbolic link" in done.stderr and "Traceback" not in done.stderr
+    assert (tmp_path / "elsewhere").read_text() == "A" * 43
 
 
 def test_a_port_that_is_taken_is_one_clear_line(environ: dict[str, str]) -> None:

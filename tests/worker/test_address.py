@@ -8,7 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.worker.address import Address, address_name, find_address, remove_address, write_address
+from vaultmem.worker.address import (
+    Address,
+    address_name,
+    find_address,
+    remove_address,
+    runtime_folders,
+    write_address,
+)
 
 ADDRESS = Address(42, "/notes/名", "/state", False, "/run/x.sock")
 
@@ -53,3 +60,22 @@ def test_a_root_that_is_no_text_has_an_address(folder: Path) -> None:
     root = os.fsdecode(b"/notes/\xff")
     write_address(str(folder), ADDRESS._replace(root=root))
     assert find_address(root) == ADDRESS._replace(root=root)
+
+
+def test_a_link_in_its_place_is_not_read(folder: Path, tmp_path: Path) -> None:
+    write_address(str(folder), ADDRESS)
+    (folder / address_name(ADDRESS.root)).rename(tmp_path / "elsewhere")
+    (folder / address_name(ADDRESS.root)).symlink_to(tmp_path / "elsewhere")
+    assert find_address(ADDRESS.root) is None
+
+
+def test_the_state_folder_is_the_place_that_nobody_else_can_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/nowhere")
+    monkeypatch.setenv("XDG_STATE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/home/mei")
+    assert list(runtime_folders())[-2:] == [
+        f"/tmp/vaultmem-{os.getuid()}",
+        "/home/mei/.local/state/vaultmem/run",
+    ]
+    monkeypatch.setenv("XDG_STATE_HOME", "/var/mei")
+    assert "/var/mei/vaultmem/run" in list(runtime_folders())

@@ -16,6 +16,7 @@ import pytest
 
 from tests.worker.served import RECALL, FakeEngine, serving
 from vaultmem.errors import EngineError
+from vaultmem.worker import address
 from vaultmem.worker import protocol as wire
 from vaultmem.worker import server as worker
 from vaultmem.worker.address import Address, address_name, find_address, write_address
@@ -142,11 +143,74 @@ def test_socket_and_address_are_the_users_alone(engine: FakeEngine) -> None:
         assert stat.S_IMODE(address_file.stat().st_mode) == 0o600
 
 
-def test_a_runtime_folder_open_to_others_is_refused(engine: FakeEngine) -> None:
-    folder = Path(os.environ["XDG_RUNTIME_DIR"]) / "vaultmem"
-    folder.mkdir()
-    folder.chmod(0o777)
-    with pytest.raises(EngineError, match="not a folder of this user alone"):
+def _open_to_others(place: Path) -> None:
+    place.mkdir()
+    place.chmod(0o777)
+
+
+def _link_to_a_folder_of_ours(place: Path) -> None:
+    (place.parent / "ours").mkdir(mode=0o700)
+    place.symlink_to(place.parent / "ours")
+
+
+@pytest.mark.parametrize("planted", [_open_to_others, _link_to_a_folder_of_ours, Path.touch, os.mkfifo])
+def test_what_is_no_folder_of_ours_alone_is_left_and_the_next_place_taken(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, planted: Callable[[Path], object]
+) -> None:
+    runtime = Path(os.environ["XDG_RUNTIME_DIR"])
+    planted(runtime / "vaultmem")
+    ours = runtime / "state" / "vaultmem" / "run"
+    monkeypatch.setattr(worker, "runtime_folders", lambda: iter([str(runtime / "vaultmem"), str(ours)]))
+    monkeypatch.setattr(address, "runtime_folders", worker.runtime_folders)
+    with serving(engine) as served:
+        assert Path(served.address.socket).parent == ours
+        found = WorkerClient.connect(engine.config)
+        assert found is not None and found.recall("q") == RECALL
+    assert not os.path.isdir(runtime / "ours") or not os.listdir(runtime / "ours")
+
+
+def test_a_place_with_a_path_too_long_for_sockets_holds_the_address_alone(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = Path(os.environ["XDG_RUNTIME_DIR"], *["a long name" * 3] * 4)
+    for module in (worker, address):
+        monkeypatch.setattr(module, "runtime_folders", lambda: iter([str(long)]))
+    with serving(engine) as served:
+        path = Path(served.address.socket)
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700 and len(str(path)) < 100
+        assert [each.name for each in long.iterdir()] == [address_name(served.address.root)]
+        path.unlink()  # as a cleaner would
+        monkeypatch.setattr(worker, "LOOK_EVERY_S", 0.02)
+        deadline = time.monotonic() + 30
+        while (found := WorkerClient.connect(engine.config)) is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert found is not None and found.recall("q") == RECALL
+        assert not path.parent.exists()
+        path = Path(served.address.socket)
+    assert not path.parent.exists() and not list(long.iterdir())
+
+
+def test_a_socket_whose_folder_others_can_reach_is_not_spoken_to(
+    engine: FakeEngine, client: WorkerClient
+) -> None:
+    """The worker is dead, its temporary folder was cleaned away, and somebody took its name."""
+    found = find_address(str(engine.config.root))
+    assert found is not None
+    taken = Path(os.environ["XDG_RUNTIME_DIR"], "taken")
+    taken.mkdir(mode=0o755)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(taken / "x.sock"))
+        listener.listen()
+        write_address(worker.runtime_folder(), found._replace(socket=str(taken / "x.sock")))
+        assert WorkerClient.connect(engine.config) is None
+        taken.chmod(0o700)
+        assert WorkerClient.connect(engine.config) is not None
+
+
+def test_without_any_place_the_reason_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(worker, "runtime_folders", lambda: iter([str(tmp_path / "file" / "run")]))
+    with pytest.raises(EngineError, match="folder of this user alone"):
         worker.runtime_folder()
 
 

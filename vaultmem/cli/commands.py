@@ -95,11 +95,19 @@ def watch(options: Options) -> int:
         while not ended.wait(0.0 if engine.is_writer and not is_serving else WRITER_LOOKED_FOR_S):
             if engine.is_writer and not is_serving:  # from the start, or since another writer ended
                 turns = serving.enter_context(contextlib.closing(Turns(engine)))
-                serving.enter_context(Worker(engine, turns.answer_hook))
+                try:
+                    serving.enter_context(Worker(engine, turns.answer_hook))
+                except (EngineError, OSError) as error:  # everything but answering others goes on
+                    complain(_unreachable(error))
                 is_serving = True
     if lost:
         raise lost[0]
     return DONE
+
+
+def _unreachable(error: Exception) -> EngineError:
+    told = f"hooks and other commands cannot find this worker, and do their work alone: {error}"
+    return EngineError(told, advice=getattr(error, "advice", ""))
 
 
 def _printer(ended: threading.Event, lost: list[EngineError]) -> Callable[[Event], None]:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from vaultmem.hooks import budget
-from vaultmem.worker.address import PROTOCOL, Address, find_address
+from vaultmem.worker.address import PROTOCOL, Address, find_address, is_ours
 
 INPUT_LIMIT_BYTES = 32 << 20
 
@@ -133,7 +133,7 @@ def _address(named: Mapping[str, str], environ: Mapping[str, str]) -> Address | 
     if any(key.startswith(("VAULTMEM_", "MARCH_MEMORY_")) and key not in PLACES for key in environ):
         return None
     address = find_address(os.path.abspath(os.path.expanduser(root)))
-    if address is None:
+    if address is None or not is_ours(address):
         return None
     state_dir = named.get("--state-dir") or environ.get("VAULTMEM_STATE_DIR")
     if state_dir:

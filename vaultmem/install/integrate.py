@@ -19,6 +19,7 @@ from vaultmem.clients import GENERIC, Client
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.files import atomic
 from vaultmem.files.replacement import replace_file
+from vaultmem.files.token import kept_token, token_file
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
 
 BACKUP_SUFFIX = ".vaultmem-backup"
+HTTP_PORT = 8765
+HTTP_URL = f"http://127.0.0.1:{HTTP_PORT}/mcp"
+"""What other clients are told to use; any port will do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,8 @@ def generic_text(config: Config) -> str:
     """What any other client needs, to be pasted."""
     words = command_words(config, "mcp")
     server = {"mcpServers": {SERVER_NAME: {"command": words[0], "args": words[1:]}}}
+    token, file = _token(config), token_file(config.state_dir)
+    over_http = {"type": "http", "url": HTTP_URL, "headers": {"Authorization": f"Bearer {token}"}}
     hook = shlex.join(command_words(config, "hook", Client.CLAUDE_CODE))
     return "\n".join(
         (
@@ -181,8 +187,9 @@ def generic_text(config: Config) -> str:
             json.dumps(server, ensure_ascii=False, indent=2),
             "",
             "# MCP server over HTTP, on this machine only:",
-            f"{shlex.join(command_words(config, 'mcp', '--http', '8765'))}",
-            "#   then: http://127.0.0.1:8765/mcp",
+            f"{shlex.join(command_words(config, 'mcp', '--http', str(HTTP_PORT)))}",
+            f"#   then, with the token in {file}, which is for your own clients only:",
+            json.dumps({"mcpServers": {SERVER_NAME: over_http}}, ensure_ascii=False, indent=2),
             "",
             "# Passive recall, for clients with hooks in Claude Code's form (JSON on stdin, JSON on stdout):",
             hook,
@@ -190,6 +197,14 @@ def generic_text(config: Config) -> str:
             "",
         )
     )
+
+
+def _token(config: Config) -> str:
+    """What clients over HTTP must show; where it cannot be kept, the words say what goes in its place."""
+    try:
+        return kept_token(config.state_dir)
+    except OSError:
+        return f"<what {token_file(config.state_dir)} holds>"
 
 
 def _what_next(client: str, remove: bool) -> str:

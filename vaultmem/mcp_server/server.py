@@ -12,10 +12,12 @@ import socket
 import sys
 import threading
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from vaultmem import __version__
 from vaultmem.errors import EngineError
+from vaultmem.files.token import kept_token, token_file
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -34,7 +36,7 @@ def run_mcp(config: Config, *, http_port: int | None = None) -> int:
     """Serve until the client goes away (stdio) or the process is told to stop (HTTP), then end the process.
 
     Raises:
-        EngineError: the port cannot be had.
+        EngineError: the port cannot be had, or the token of its clients not be kept.
     """
     wires = None if http_port is not None else _take_wires()
     listener = None if http_port is None else _listen(http_port)
@@ -51,7 +53,7 @@ def run_mcp(config: Config, *, http_port: int | None = None) -> int:
     server.middleware.append(in_flight)
     try:
         if listener is not None:
-            _serve_http(server, listener)
+            _serve_http(server, listener, config.state_dir)
         elif wires is not None:
             _serve_stdio(server, in_flight, *wires)
     finally:
@@ -130,12 +132,27 @@ def _listen(port: int) -> socket.socket:
         ) from None
 
 
-def _serve_http(server: MCPServer[Any], listener: socket.socket) -> None:
-    """Streamable HTTP; the SDK turns away hosts and origins that are not this machine."""
+def _token(state_dir: Path) -> str:
+    try:
+        return kept_token(state_dir)
+    except OSError as error:
+        raise EngineError(
+            f"the token in {token_file(state_dir)} cannot be kept: {error.strerror or error}",
+            advice="Without it every user of this machine could read the memories. Mend or delete the file.",
+        ) from None
+
+
+def _serve_http(server: MCPServer[Any], listener: socket.socket, state_dir: Path) -> None:
+    """Streamable HTTP, for clients of this machine that show the token. Raises EngineError when there is none."""
     import uvicorn
 
+    from vaultmem.mcp_server.bearer import BearerGate
+
     host, port = listener.getsockname()[:2]
+    file = token_file(state_dir)
     app = server.streamable_http_app(host=host)
-    print(f"vaultmem: MCP at http://{host}:{port}/mcp", file=sys.stderr, flush=True)  # noqa: T201
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    gate = BearerGate(app, _token(state_dir), file)
+    told = f"vaultmem: clients send the token in {file}: `Authorization: Bearer …`"
+    print(f"vaultmem: MCP at http://{host}:{port}/mcp\n{told}", file=sys.stderr, flush=True)  # noqa: T201
+    config = uvicorn.Config(gate, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listener])

@@ -1,4 +1,4 @@
-# ruff: noqa: PTH108, PTH112, PTH118, PTH123
+# ruff: noqa: PTH108, PTH111, PTH112, PTH118, PTH120
 """Where a worker's socket and address lie: a folder of this user alone, named by nothing that needs computing.
 
 The address is looked for by the memory root's checksum and believed only when it names that root. Imported on
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 PROTOCOL = 2
 """A worker and a client of different protocols do not talk; the client does its work alone."""
 LONGEST_BASE = 60
+LONGEST_FOLDER = 80
 """Of the folder's path: the path of a Unix socket is limited to 104 bytes on macOS, 108 on Linux."""
 
 
@@ -31,13 +32,19 @@ class Address(NamedTuple):
 
 
 def runtime_folders() -> Iterator[str]:
-    """Where the folder may be, the best place first: a login, a service and a cron job each see another one."""
+    """Where the folder may be, the best place first: a login, a service and a cron job each see another one.
+
+    What lies there may be somebody else's: servers take the first that `is_private`, clients look into each that is.
+    """
     user = os.getuid()
     bases = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"]
     for base in bases:
         if base.startswith("/") and len(base) < LONGEST_BASE and os.path.isdir(base):
             yield os.path.join(base, "vaultmem")
     yield f"/tmp/vaultmem-{user}"  # $TMPDIR may be too long
+    for base in (os.environ.get("XDG_STATE_HOME", ""), os.path.expanduser("~/.local/state")):
+        if base.startswith("/"):  # anybody may take the name in /tmp
+            yield os.path.join(base, "vaultmem", "run")
 
 
 def is_private(folder: str) -> bool:
@@ -48,6 +55,11 @@ def is_private(folder: str) -> bool:
         return False
     is_folder = (status.st_mode & 0o170000) == 0o040000
     return is_folder and status.st_uid == os.getuid() and not status.st_mode & 0o077
+
+
+def is_ours(address: Address) -> bool:
+    """Nobody else can have put the socket there: the worker may be dead, and its name free to be taken."""
+    return is_private(os.path.dirname(address.socket))
 
 
 def address_name(root: str) -> str:
@@ -61,7 +73,7 @@ def find_address(root: str) -> Address | None:
         if not is_private(folder):
             continue
         try:
-            with open(os.path.join(folder, address_name(root)), "rb") as file:
+            with open(os.path.join(folder, address_name(root)), "rb", opener=_through_no_link) as file:
                 document = json.load(file)
         except (OSError, ValueError, RecursionError):
             continue
@@ -69,6 +81,10 @@ def find_address(root: str) -> Address | None:
         if address is not None and address.root == root:
             return address
     return None
+
+
+def _through_no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def _address_of(document: Any) -> Address | None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
-from vaultmem.worker.address import Address, find_address
+from vaultmem.worker.address import Address, find_address, is_ours
 from vaultmem.worker.protocol import (
     MESSAGE_LIMIT_BYTES,
     decode,
@@ -150,6 +150,8 @@ class WorkerClient:
 @contextlib.contextmanager
 def connected(address: Address) -> Iterator[socket.socket]:
     """A connection to a worker of this user. Raises OSError."""
+    if not is_ours(address):
+        raise ConnectionRefusedError("the worker's socket lies where others can reach it")
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with connection:
         connection.settimeout(CONNECT_TIMEOUT_S)

@@ -19,6 +19,7 @@ from vaultmem.embedding.cores import settle_garbage_collector
 from vaultmem.errors import EngineError, UsageError, VaultmemError
 from vaultmem.recall.answer import clues
 from vaultmem.worker.address import (
+    LONGEST_FOLDER,
     Address,
     address_name,
     find_address,
@@ -107,6 +108,7 @@ class Worker:
             try:
                 if _identity(self._address) != self._socket_file:
                     self._listener.close()
+                    self._remove_socket()
                     self._listener, self._address = self._listen()
                     self._socket_file = _identity(self._address)
                 if not self._is_announced():
@@ -132,8 +134,12 @@ class Worker:
             return False
 
     def start(self) -> None:
-        """Serve in a thread of its own; the address can be found when this returns. Raises OSError."""
-        write_address(self._folder, self._address)
+        """Serve in a thread of its own; the address can be found when this returns, or it is tried again and again."""
+        try:
+            write_address(self._folder, self._address)
+        except OSError as error:  # a full disk: it may have room later
+            _log.warning("the worker cannot be found yet: %s", error)
+            self._is_hidden = True
         threading.Thread(target=self._warm_up, daemon=True).start()
         self._accepting.start()
 
@@ -148,10 +154,18 @@ class Worker:
         self._listener.close()
         if self._accepting.is_alive():
             self._accepting.join(timeout=2 * LOOK_EVERY_S)
-        Path(self._address.socket).unlink(missing_ok=True)
+        self._remove_socket()
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+    def _remove_socket(self) -> None:
+        """Take the socket away, and its folder where that was made for it alone."""
+        path = Path(self._address.socket)
+        with contextlib.suppress(OSError):
+            path.unlink(missing_ok=True)
+            if str(path.parent) != self._folder:
+                path.parent.rmdir()
 
     def __enter__(self) -> Worker:
         self.start()
@@ -168,7 +182,7 @@ class Worker:
         is_default = config.state_dir == default_state_dir(config.root)
         prefix = f"{address_name(str(config.root))[:8]}-"
         _sweep(Path(self._folder), prefix)
-        path = Path(self._folder, f"{prefix}{os.getpid()}.sock")
+        path = Path(socket_folder(self._folder), f"{prefix}{os.getpid()}.sock")
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         listener.settimeout(LOOK_EVERY_S)  # a closed listener does not wake accept() everywhere
         listener.bind(str(path))
@@ -253,17 +267,27 @@ _METHODS: dict[str, Callable[..., object]] = {
 
 
 def runtime_folder() -> str:
-    """A folder for sockets that belongs to this user alone; made when missing.
+    """A folder for addresses that belongs to this user alone, in the first place where one can be had; made if missing.
 
     Raises:
-        EngineError: what lies there belongs to somebody else or is open to others.
+        EngineError: everywhere lies what belongs to somebody else, is open to others or cannot be written.
     """
-    folder = next(runtime_folders())
-    with contextlib.suppress(FileExistsError):
-        Path(folder).mkdir(mode=0o700)
-    if not is_private(folder):
-        raise EngineError(
-            f"{folder} is not a folder of this user alone",
-            advice="Remove it, or set XDG_RUNTIME_DIR to a private folder.",
-        )
-    return folder
+    places = list(dict.fromkeys(runtime_folders()))
+    for folder in places:
+        with contextlib.suppress(OSError):
+            Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+        if is_private(folder) and os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    raise EngineError(
+        f"none of these is a folder of this user alone that can be written: {', '.join(places)}",
+        advice="Set XDG_RUNTIME_DIR to a private folder.",
+    )
+
+
+def socket_folder(folder: str) -> str:
+    """Where the sockets of a folder of addresses lie: there, or in a new one where its path is too long for them."""
+    if len(os.fsencode(folder)) <= LONGEST_FOLDER:
+        return folder
+    import tempfile
+
+    return tempfile.mkdtemp(prefix="vaultmem-", dir="/tmp")
