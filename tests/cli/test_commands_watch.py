@@ -82,3 +82,24 @@ def test_watch_beside_another_one_takes_over_and_answers_for_it(shell, watching)
         assert [h["id"] for h in shell.json("recall", "alpha", "--min-score", "0")["hints"]] == ["a"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(10) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_watch_ends_in_order_when_it_is_told_to_or_its_terminal_goes(shell, watching, number):
+    watching.wait_for(lambda event: event["event"] == "WatcherChanged")
+    watching.process.send_signal(number)
+    _, err = watching.process.communicate(timeout=60)
+    assert watching.process.returncode == 0 and err == b""
+    assert shell.json("status")["writer"] == {"pid": None, "alive": False}
+
+
+def test_watch_outlives_its_terminal_where_it_was_asked_to(shell):
+    nohup = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
+    with shell.process("watch", "--json", **nohup) as process:
+        following = Following(process)
+        following.wait_for(lambda event: event["event"] == "WatcherChanged")
+        process.send_signal(signal.SIGHUP)
+        shell.note("a.md", "a")
+        following.wait_for(lambda event: event["event"] == "SyncFinished" and event["report"]["added"])
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
