@@ -35,12 +35,13 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         self.output = b""
+        inherited = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
             command,
             stdin=theirs,
             stdout=theirs if stdout is None else stdout,
             stderr=theirs,
-            env={"TERM": "xterm-256color", **os.environ, **(environ or {})},
+            env={**inherited, "TERM": "xterm-256color", **(environ or {})},
             start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
@@ -79,6 +80,14 @@ class Terminal:
     def wait_for_text(self, text: str, within_s: float = PATIENCE_S) -> None:
         """Read on until a text has been written."""
         self.wait_for(lambda: text.encode() in self.output, within_s)
+
+    def type_until(self, keys: str, holds: Callable[[], object]) -> None:
+        """The same keys again and again, as a person does when nothing happens."""
+        for _ in range(30):
+            self.type(keys)
+            with contextlib.suppress(AssertionError):
+                return self.wait_for(holds, within_s=2)
+        raise AssertionError(f"it never came to that: …{self.output[-2000:]!r}")
 
     def type(self, keys: str) -> None:
         """Keys, as a person would press them."""

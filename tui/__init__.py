@@ -1,6 +1,7 @@
 """The dashboard: requests go up to the app as messages, answers of the engine come down as values.
 
 start      the app in a process of its own, as the command line starts it
+ending     by signals, in order
 app        keys, the engine's life, and who does what a person asks for
 app.tcss   the looks of every widget
 requests/  what a person asks for, done

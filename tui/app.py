@@ -95,6 +95,7 @@ class VaultmemApp(App[int]):
         self.engine: Engine | None = None
         self.history: History = History()
         self._key_order = KeyOrder(self)
+        self._keys_count_from = 0.0
         self._said: dict[tuple[str, str], float] = {}
         self._inbox = Inbox(self)
         self._unsubscribe: Callable[[], None] = lambda: None
@@ -135,6 +136,8 @@ class VaultmemApp(App[int]):
                 await self.action_quit()
             return
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            if event.time < self._keys_count_from:
+                return
             if self._key_order.must_wait(event):
                 return
             target = self.focused or self.screen
@@ -142,6 +145,11 @@ class VaultmemApp(App[int]):
             self._key_order.follow(target)
             return
         await super().on_event(event)
+
+    def _forget_keys(self) -> None:
+        """Those pressed so far were for the editor, wherever they are by now."""
+        self._key_order.forget()
+        self._keys_count_from = time.monotonic()
 
     def on_key_settled(self, event: KeySettled) -> None:
         """A key has been handled."""
@@ -337,6 +345,7 @@ class VaultmemApp(App[int]):
         from tui.requests.leave import open_in_editor
 
         open_in_editor(self, self.root / event.path, event.line)
+        self._forget_keys()
         self.dashboard.read_all()
 
     def on_obsidian_asked(self, event: ObsidianAsked) -> None:

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tui.app import VaultmemApp
+from tui.ending import Ending
 from tui.models.preview import Settings
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ GC_THRESHOLDS = (50_000, 20, 50)
 
 
 def run(config: Config, *, read_only: bool) -> int:
-    """Show the dashboard until it is left. The result is the process's exit code."""
+    """Show the dashboard until it is left. The result is the process's exit code: 128 + N where signal N ended it."""
 
     def open_engine() -> Engine:
         from vaultmem import Engine
@@ -35,11 +36,15 @@ def run(config: Config, *, read_only: bool) -> int:
         description_width=config.description_width,
     )
     app = VaultmemApp(open_engine, root=config.root, is_read_only=read_only, settings=settings)
+    ending = Ending(lambda code: app.exit(return_code=code))
     sys.setswitchinterval(SWITCH_S)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    try:
-        app.run()
-        return 1 if app.return_code is None else app.return_code
-    finally:
-        app.close_engine()
+    with ending.by_signal():
+        try:
+            app.run()
+        finally:
+            app.close_engine()
+    if ending.code is not None:
+        return ending.code
+    return 1 if app.return_code is None else app.return_code

@@ -105,7 +105,7 @@ def stranger() -> Iterator[tuple[int, Path]]:
     shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs two users")
 @pytest.mark.parametrize("state", [".local/state", "a-folder-with-a-long-name/" * 3 + "state"])
 def test_a_place_in_tmp_that_somebody_else_took_does_not_end_the_worker(stranger, state):
     uid, home = stranger
@@ -138,3 +138,24 @@ def test_a_place_in_tmp_that_somebody_else_took_does_not_end_the_worker(stranger
         _, err = process.communicate(timeout=30)
     assert process.returncode == 0 and "cannot find this worker" not in err
     assert not list(Path(f"/tmp/vaultmem-{uid}").iterdir())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_watch_ends_in_order_when_it_is_told_to_or_its_terminal_goes(shell, watching, number):
+    watching.wait_for(lambda event: event["event"] == "WatcherChanged")
+    watching.process.send_signal(number)
+    _, err = watching.process.communicate(timeout=60)
+    assert watching.process.returncode == 0 and err == b""
+    assert shell.json("status")["writer"] == {"pid": None, "alive": False}
+
+
+def test_watch_outlives_its_terminal_where_it_was_asked_to(shell):
+    nohup = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
+    with shell.process("watch", "--json", **nohup) as process:
+        following = Following(process)
+        following.wait_for(lambda event: event["event"] == "WatcherChanged")
+        process.send_signal(signal.SIGHUP)
+        shell.note("a.md", "a")
+        following.wait_for(lambda event: event["event"] == "SyncFinished" and event["report"]["added"])
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from textual.app import SuspendNotSupported
 
+from tui.ending import lend_terminal
 from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def open_in_editor(app: App[int], path: Path, line: int | None) -> None:
         return
     try:
         with app.suspend():
-            code = subprocess.run(command, check=False).returncode
+            code = lend_terminal(command)
     except SuspendNotSupported:
         _complain(app, "This terminal cannot be lent to an editor.")
         return

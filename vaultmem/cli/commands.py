@@ -82,8 +82,11 @@ def watch(options: Options) -> int:
 
     log_harmlessly()
     ended, lost = threading.Event(), list[EngineError]()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: ended.set())
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if (
+            number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
+        ):  # nohup: it outlives its terminal
+            signal.signal(number, lambda *_: ended.set())
     with open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
         engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
         if not options.json:
@@ -313,7 +316,9 @@ def open_note(options: Options) -> int:
 
 def tui(options: Options) -> int:
     """The dashboard."""
-    if not (is_terminal(sys.stdout) and is_terminal(sys.stdin)):
+    if not all(
+        map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))
+    ):  # it reads the first and draws on the last
         raise UsageError(
             "the dashboard needs a terminal", advice="`vaultmem status` and `doctor` print text."
         )
