@@ -6,7 +6,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from vaultmem.notes.chunks import Chunk, metadata_text, split_body, text_hash
@@ -316,6 +316,8 @@ def test_line_ends_do_not_matter(body: str) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(bodies)
+@example("~~~" + "x" * 450)
+@example("```" + "long words " * 90 + "\ncode\n```\n")
 def test_no_character_that_is_seen_is_lost(body: str) -> None:
     seen = "".join(split_body(body) and texts(body))
     for character in set(body):

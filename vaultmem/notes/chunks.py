@@ -17,7 +17,7 @@ from vaultmem.notes.markdown import markdown_blocks
 from vaultmem.notes.pieces import Piece, packed, pieces_of
 from vaultmem.text.cuts import Limits, cut
 
-CHUNKER = "chunks-2"  # changes when the same body gives other chunks
+CHUNKER = "chunks-3"  # changes when the same body gives other chunks
 HEADING_SEPARATOR = " › "
 HEADING_CHARS = 80
 MIN_TARGET_CHARS = 100

@@ -93,14 +93,16 @@ def _parts(whole: Piece, limits: Limits, places: Places, before: str = "", after
 
 
 def _split_fence(block: MarkdownBlock, whole: Piece, limits: Limits) -> list[Piece]:
-    """Cut the code; every part is a fence of its own with the same info string, unless that is long."""
+    """Cut the code; every part is a fence of its own with the same info string. One that is long is cut as code."""
     marks = block.token.markup if len(block.token.markup) <= 12 else "```"
     info = block.token.info.strip()
-    opening = f"{marks}{info if _is_short(info, limits) else ''}\n"
     code = "\n".join(line.rstrip() for line in block.token.content.split("\n")).rstrip()
+    first = block.first + 1
+    if not _is_short(info, limits):
+        code, info, first = f"{info}\n{code}", "", block.first
+    opening = f"{marks}{info}\n"
     if not code.strip():
         return [replace(whole, text=opening + marks, tokens=estimate_tokens(opening + marks))]
-    first = block.first + 1
     parts = _parts(Piece(first, whole.end, code, 0), limits, CODE, opening, f"\n{marks}")
     return _stretched(parts, whole)
 
