@@ -9,6 +9,8 @@ import os
 import random
 import shutil
 import sqlite3
+import time
+from pathlib import Path
 
 import pytest
 
@@ -53,7 +55,9 @@ def test_after_one_sync_recall_equals_a_rebuild(grown):
             continue
         act(world.state_dir / name)
         world.sync()
-        if world.facts() != expected:
+        with world.engine() as engine:
+            is_well = engine.doctor().healthy
+        if not is_well or world.facts() != expected:
             wrong.append((name, damage))
     assert wrong == []
 
@@ -113,3 +117,31 @@ def test_a_journal_that_a_killed_writer_left_and_a_disk_damaged_loses_nothing(gr
     walk.flip(journal, int(walk.PLACES[hurt] * (journal.stat().st_size - 1)))
     world.sync()
     assert world.facts() == expected
+
+
+@pytest.mark.parametrize("hurt", [Path.unlink, lambda file: walk.zero_page(file, 0)])
+@pytest.mark.parametrize("pattern", ["lexical-*/*.store", "dense-*/*/data/*"])
+def test_a_worker_mends_what_is_damaged_under_it_at_the_next_change(world, pattern, hurt):
+    for name in ("a", "b", "c"):
+        world.note(f"{name}.md", name, f"alpha {name}\n")
+    world.sync()
+    with world.engine(hold=True, watch=True) as engine:
+        wait_until(lambda: engine.background.state == "idle")
+        for file in world.state_dir.glob(pattern):
+            hurt(file)
+        world.note("d.md", "d", "alpha d\n")
+        wait_until(lambda: is_whole(engine))
+    assert world.facts() == world.rebuilt()
+
+
+def is_whole(engine) -> bool:
+    with engine.parts.access.reader() as caches:
+        counts = caches.catalog.counts()
+        return counts.notes == 4 and counts.pending == 0 and engine.background.state == "idle"
+
+
+def wait_until(holds) -> None:
+    deadline = time.monotonic() + 60.0
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)

@@ -97,6 +97,7 @@ class Keeper:
         started = time.perf_counter()
         with self._access.holding():
             with self._access.writer() as caches:
+                caches.check_vectors()
                 outcome = self.sync_lexical(caches, paths, full=full, progress=progress)
                 if outcome.unsettled:
                     outcome = self._look_twice(caches, outcome)

@@ -31,8 +31,6 @@ from vaultmem.stores.lexical import LexicalStore
 from vaultmem.stores.vectors import VectorStore
 
 CATALOG_FILE = "catalog.sqlite"
-CATALOG_STAT_FILE = "catalog.stat"
-"""The stat values of the catalog's file when we last knew it sound."""
 VECTORS_FILE = "vectors.sqlite"
 
 SESSION_LOCK_KEPT_S = 86_400
@@ -75,6 +73,8 @@ class Caches:
         if writable:
             make_own(state_dir)
         self._is_catalog_trusted = self.is_catalog_as_left or not (state_dir / CATALOG_FILE).exists()
+        vectors = state_dir / VECTORS_FILE
+        self._are_vectors_trusted = _is_as_left(vectors) or not vectors.exists()
         self.catalog = self._open_catalog()
 
     # --- the catalog
@@ -82,12 +82,7 @@ class Caches:
     @property
     def is_catalog_as_left(self) -> bool:
         """Nobody has written to the catalog's file since we last knew it sound; nothing of it is read."""
-        try:
-            said = json.loads((self.state_dir / CATALOG_STAT_FILE).read_bytes())
-        except (OSError, ValueError):
-            return False
-        stat = seals.stat_of(self.state_dir / CATALOG_FILE)
-        return stat is not None and said == list(stat)
+        return _is_as_left(self.state_dir / CATALOG_FILE)
 
     def check_catalog(self) -> None:
         """See that the catalog is sound, where its file is another than we left: then every row is looked at.
@@ -101,19 +96,13 @@ class Caches:
                 f"{self.state_dir / CATALOG_FILE} is damaged", store="catalog", advice=REPAIR_ADVICE
             )
         self._is_catalog_trusted = True
-        self._note_catalog()
+        _note_left(self.state_dir / CATALOG_FILE)
 
     def take_in_journal(self) -> None:
         """Bring the catalog's file up to date when much of it is still in SQLite's journal."""
         self.catalog.take_in_journal()
         if self._is_catalog_trusted and not self.is_catalog_as_left:
-            self._note_catalog()
-
-    def _note_catalog(self) -> None:
-        stat = seals.stat_of(self.state_dir / CATALOG_FILE)
-        with contextlib.suppress(OSError):  # then it is looked at once more
-            note = json.dumps(stat).encode()
-            atomic.write_file(self.state_dir / CATALOG_STAT_FILE, note, mode=0o600, is_durable=False)
+            _note_left(self.state_dir / CATALOG_FILE)
 
     def _open_catalog(self) -> Catalog:
         path = self.state_dir / CATALOG_FILE
@@ -148,7 +137,9 @@ class Caches:
             self._vectors.close()
         self.catalog.close()
         if self._writable and self._is_catalog_trusted:
-            self._note_catalog()
+            _note_left(self.state_dir / CATALOG_FILE)
+        if self._writable and self._are_vectors_trusted:
+            _note_left(self.state_dir / VECTORS_FILE)
         self._lexical = self._dense = self._vectors = None
 
     # --- generations
@@ -326,6 +317,17 @@ class Caches:
                 self._vectors = VectorStore.open(path, writable=True)
         return self._vectors
 
+    def check_vectors(self) -> None:
+        """See that the kept vectors are sound where their file is another than we left; damaged ones are begun anew."""
+        if self._are_vectors_trusted:
+            return
+        try:
+            if self.vectors is not None:
+                self.vectors.verify()
+        except StoreError:
+            self.replace_vectors()
+        self._are_vectors_trusted = True
+
     def replace_vectors(self) -> None:
         """Begin with an empty file of kept vectors: their texts are embedded again."""
         self.condemned.append("the kept vectors were damaged; their texts are embedded again")
@@ -354,6 +356,26 @@ class NextGeneration:
         self._caches._name_live(self._store, self._number, self._made_with, 0)
         self._caches.catalog.forget_digests(self._store)
         self._caches.catalog.set_digests(self._store, dict(versions))
+
+
+def _is_as_left(database: Path) -> bool:
+    """An SQLite file has the stat values that were noted when we last knew it sound."""
+    try:
+        said = json.loads(_stat_file(database).read_bytes())
+    except (OSError, ValueError):
+        return False
+    stat = seals.stat_of(database)
+    return stat is not None and said == list(stat)
+
+
+def _note_left(database: Path) -> None:
+    with contextlib.suppress(OSError):  # then it is looked at once more
+        note = json.dumps(seals.stat_of(database)).encode()
+        atomic.write_file(_stat_file(database), note, mode=0o600, is_durable=False)
+
+
+def _stat_file(database: Path) -> Path:
+    return database.with_suffix(".stat")
 
 
 def _remove_database(path: Path) -> None:
