@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.engine.engine import Engine
 
+STDIN_MOST_BYTES = 64 << 20
+"""Much more than any prompt or note; a device such as /dev/zero never ends."""
+
 Words: TypeAlias = argparse.ArgumentParser
 """Where a command names the words it takes."""
 Options: TypeAlias = argparse.Namespace
@@ -53,14 +56,23 @@ def open_engine(options: Options, *, hold: bool = False) -> Engine:
 
 def read_question() -> str:
     """All of stdin as UTF-8; wrong bytes become U+FFFD, since a question is read and forgotten."""
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+    return _read_stdin().decode("utf-8-sig", "replace")
+
+
+def _read_stdin() -> bytes:
+    data = sys.stdin.buffer.read(STDIN_MOST_BYTES + 1)
+    if len(data) > STDIN_MOST_BYTES:
+        raise UsageError(
+            f"stdin holds more than {STDIN_MOST_BYTES >> 20} MiB", advice="Give the text that is meant alone."
+        )
+    return data
 
 
 def read_text() -> str:
     """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
     from vaultmem.notes.parse import encoding_problem
 
-    data = sys.stdin.buffer.read()
+    data = _read_stdin()
     if problem := encoding_problem(data):
         raise UsageError(
             f"stdin is not UTF-8 text, line {problem.line}: {problem.detail}; nothing was written",
