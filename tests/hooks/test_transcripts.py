@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -147,3 +148,9 @@ def test_only_the_end_of_an_endless_transcript_is_read(path: Path) -> None:
         for _ in range(12):
             file.write(b'{"type":"user","message":{"role":"user","content":[]}}' + b" " * (1 << 20) + b"\n")
     assert last_assistant_text(path) is None
+
+
+def test_a_pipe_in_the_place_of_a_transcript_is_an_error_and_nobody_waits(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="pipe"):
+        last_assistant_text(tmp_path / "pipe")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import shlex
 import tomllib
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from tests.install.clients import CODEX, SETTINGS, STATE, commands, files, run
 from vaultmem.config import Config
-from vaultmem.errors import UsageError
+from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.hooks.entry import places_and_client
 from vaultmem.install.integrate import BACKUP_SUFFIX, run_integrate
 from vaultmem.install.invocation import HOOK_EVENTS
@@ -116,6 +117,15 @@ def test_generic_prints_and_writes_nothing(config: Config, home: Path) -> None:
     text = run("generic", config, home)
     assert '"mcpServers"' in text and "http://127.0.0.1:8765/mcp" in text and str(config.root) in text
     assert files(home) == {}
+
+
+def test_a_device_or_a_pipe_in_the_place_of_a_clients_file_is_refused(config: Config, home: Path) -> None:
+    (home / ".claude" / "settings.json").symlink_to("/dev/zero")
+    with pytest.raises(EditRefusedError, match="device"):
+        run("claude-code", config, home)
+    os.mkfifo(home / ".codex" / "config.toml")
+    with pytest.raises(EditRefusedError, match="pipe"):
+        run("codex", config, home)
 
 
 def test_an_unknown_client_is_wrong_usage(config: Config, home: Path) -> None:

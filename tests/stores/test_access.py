@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -182,6 +183,18 @@ def test_a_state_dir_that_is_a_file_is_a_store_error_that_says_what_to_do(access
             use()
         assert "--state-dir" in refused.value.advice
     assert one.state_dir.read_text() == "in the way"
+
+
+def test_a_failure_that_names_no_file_is_told_without_one(access, monkeypatch) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    one = access()
+    with monkeypatch.context() as broken, pytest.raises(StoreError, match=r"Input/output error$"):
+        broken.setattr("os.ftruncate", fail)
+        one.try_become_writer()
+    assert not one.is_writer
+    assert one.try_become_writer(), "a failure does not keep the lock"
 
 
 def test_after_the_end_nothing_can_be_used(access) -> None:

@@ -132,6 +132,14 @@ def test_sweeping_leaves_the_live_generations_alone(caches) -> None:
     assert caches.lexical is not None and caches.dense is not None
 
 
+def test_sweeping_leaves_folders_of_others_alone(caches) -> None:
+    caches.begin(StoreName.LEXICAL, "rules")
+    for name in ("dense-notes", "lexical-2024-old", "dense-"):
+        (caches.state_dir / name).mkdir()
+    caches.sweep_folders()
+    assert folders(caches) == {"lexical-1", "dense-notes", "lexical-2024-old", "dense-"}
+
+
 # --- what is broken
 
 

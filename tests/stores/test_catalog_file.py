@@ -31,6 +31,14 @@ def test_a_database_of_another_schema_is_a_store_error_that_says_so(tmp_path):
         Catalog(tmp_path / "c.sqlite", writable=True)
 
 
+def test_a_file_that_a_writer_could_not_begin_is_empty_and_not_another_versions(tmp_path):
+    (tmp_path / "c.sqlite").touch()
+    with pytest.raises(StoreError, match="is empty"):
+        Catalog(tmp_path / "c.sqlite", writable=False)
+    Catalog(tmp_path / "c.sqlite", writable=True).close()
+    Catalog(tmp_path / "c.sqlite", writable=False).close()
+
+
 def test_a_foreign_database_is_not_made_ours(tmp_path):
     with sqlite3.connect(tmp_path / "c.sqlite") as other:
         other.execute("CREATE TABLE bookmarks (url TEXT)")

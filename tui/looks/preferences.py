@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from vaultmem.regular_file import read_whole
+
 DARK = "vaultmem-dark"
 LIGHT = "vaultmem-light"
 
@@ -21,8 +23,8 @@ class Preferences:
     def theme(self) -> str | None:
         """The remembered theme's name."""
         try:
-            stored = json.loads(self.file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            stored = json.loads(read_whole(self.file, through_link=False).decode())
+        except (OSError, ValueError, RecursionError):
             return None
         name = stored.get("theme") if isinstance(stored, dict) else None
         return name if isinstance(name, str) else None

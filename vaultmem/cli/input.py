@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from vaultmem.engine.engine import Engine
     from vaultmem.events import Event
 
+STDIN_MOST_BYTES = 64 << 20
+"""Much more than any prompt or note; a device such as /dev/zero never ends."""
+
 Words: TypeAlias = argparse.ArgumentParser
 """Where a command names the words it takes."""
 Options: TypeAlias = argparse.Namespace
@@ -65,14 +68,23 @@ def _narrate_failure(event: Event) -> None:
 
 def read_question() -> str:
     """All of stdin as UTF-8; wrong bytes become U+FFFD, since a question is read and forgotten."""
-    return sys.stdin.buffer.read().decode("utf-8-sig", "replace")
+    return _read_stdin().decode("utf-8-sig", "replace")
+
+
+def _read_stdin() -> bytes:
+    data = sys.stdin.buffer.read(STDIN_MOST_BYTES + 1)
+    if len(data) > STDIN_MOST_BYTES:
+        raise UsageError(
+            f"stdin holds more than {STDIN_MOST_BYTES >> 20} MiB", advice="Give the text that is meant alone."
+        )
+    return data
 
 
 def read_text() -> str:
     """All of stdin as UTF-8, to be kept. Raises UsageError for other bytes: what they stood for cannot be guessed."""
     from vaultmem.notes.parse import encoding_problem
 
-    data = sys.stdin.buffer.read()
+    data = _read_stdin()
     if problem := encoding_problem(data):
         raise UsageError(
             f"stdin is not UTF-8 text, line {problem.line}: {problem.detail}; nothing was written",

@@ -13,6 +13,7 @@ from vaultmem.engine import answers
 from vaultmem.errors import RootMissingError, StoreError
 from vaultmem.events import WatcherMode
 from vaultmem.stores.caches import CATALOG_FILE, Caches, StoreName
+from vaultmem.stores.folders import advice_for
 from vaultmem.sync import integrity
 from vaultmem.sync.dense import dense_rules
 from vaultmem.views import DenseStatus, EngineStatus, LexicalStatus, WriterStatus
@@ -29,7 +30,7 @@ def read_status(parts: Parts) -> EngineStatus:
             found = _status(parts, caches, pid)
     except StoreError as error:
         found = _nothing_yet(parts, pid, str(error))
-    return _with_root(parts, found)
+    return _with_root(parts, _with_room(parts, found))
 
 
 def _status(parts: Parts, caches: Caches, pid: int | None) -> EngineStatus:
@@ -114,6 +115,12 @@ def _nothing_yet(parts: Parts, pid: int | None, reason: str) -> EngineStatus:
         watcher=WatcherMode.OFF,
         message=f"{reason}; run `vaultmem sync`" if exists else "Run `vaultmem sync`.",
     )
+
+
+def _with_room(parts: Parts, found: EngineStatus) -> EngineStatus:
+    """On a full disk no caches can be begun or mended, whatever they look like."""
+    is_wanting = found.state in ("never_synced", "degraded")
+    return replace(found, message=advice_for(parts.config.state_dir, found.message)) if is_wanting else found
 
 
 def _with_root(parts: Parts, found: EngineStatus) -> EngineStatus:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vaultmem.errors import UsageError
+from vaultmem.regular_file import read_whole
 from vaultmem.text.languages import script_language
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class HoldsMemories(Protocol):
 def read_golden(path: Path) -> GoldenSet:
     """Read a golden set. Raises GoldenSetError that names every line which cannot be used."""
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
+        lines = read_whole(path).decode("utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise GoldenSetError(
             f"cannot read the golden set {path}: {error}", faults=[str(error)], advice=FORM
@@ -112,7 +113,7 @@ def read_golden(path: Path) -> GoldenSet:
         if line.strip():
             try:
                 queries.append(_parse(json.loads(line)))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 faults.append(f"line {number}: {error}")
     if faults:
         raise _rotten(f"the golden set {path} has lines that are no queries", faults, FORM)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from vaultmem.errors import UsageError
 from vaultmem.evaluation.evaluation import Evaluation
 from vaultmem.evaluation.figures import Answered, Figures, Gate, Threshold
+from vaultmem.regular_file import read_whole
 
 if TYPE_CHECKING:
     from vaultmem.views import Json
@@ -145,10 +146,10 @@ def save_run(evaluation: Evaluation, path: Path) -> None:
 def read_run(path: Path) -> Json:
     """Read what `save_run` kept. Raises UsageError when it is no such file."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_whole(path).decode("utf-8"))
         if isinstance(document, dict) and isinstance(document["queries"], list):
             return document
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, RecursionError) as error:
         raise UsageError(f"{path} is no kept evaluation: {error}", advice=_KEEP) from error
     raise UsageError(f"{path} is no kept evaluation", advice=_KEEP)
 

@@ -79,9 +79,13 @@ class WriterLock:
         if not (_try_lock(descriptor, shared=False) and _is_at(self._path, descriptor)):
             os.close(descriptor)
             return False
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
         self._descriptor = descriptor
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+        except OSError:  # a full disk; a lock that nobody remembers would keep all out, and us
+            self.release()
+            raise
         return True
 
     def acquire(self, timeout_s: float) -> None:

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 from vaultmem.clients import Client
 from vaultmem.errors import UsageError
 from vaultmem.hooks.failures import log_failure
+from vaultmem.regular_file import read_whole
 
 if TYPE_CHECKING:
     from vaultmem.config import Config
     from vaultmem.hooks.session import Given
     from vaultmem.recall.answer import Ask
 
+MARK_LIMIT_BYTES = 1 << 16
+"""Of the file that stands for `.git` in a worktree: one line with a path."""
 TOOL_EVENTS = ("PostToolUse", "PostToolUseFailure", "PostToolBatch")
 
 
@@ -159,10 +162,10 @@ def project_of(folder: Path) -> str | None:
 def _main_repository(mark: Path) -> str | None:
     """`.git` of a worktree is a file: `gitdir: /path/to/main/.git/worktrees/name`."""
     try:
-        target = mark.read_text(encoding="utf-8", errors="replace").removeprefix("gitdir:").strip()
+        text = read_whole(mark, MARK_LIMIT_BYTES).decode("utf-8", "replace")
     except OSError:
         return None
-    parts = Path(target).parts
+    parts = Path(text.removeprefix("gitdir:").strip()).parts
     if "worktrees" in parts and parts[parts.index("worktrees") - 1] == ".git":
         return parts[parts.index("worktrees") - 2]
     return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from vaultmem.errors import EngineError
+from vaultmem.regular_file import open_regular
 from vaultmem.text.shown import harmless, harmless_block
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def profiles_block(profiles: Sequence[Profile]) -> str:
 
 def _read(name: str, path: Path, measure: Callable[[str], int]) -> Profile:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             data = file.read(READ_LIMIT_BYTES)
     except FileNotFoundError:
         data = TEMPLATES[name].encode()

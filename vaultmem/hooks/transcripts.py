@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from vaultmem.regular_file import open_regular
+
 READ_LIMIT_BYTES = 8 << 20
 """The text is looked for in so much of the transcript's end; a tool's result may be megabytes."""
 BLOCK_BYTES = 1 << 16
@@ -78,7 +80,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 def lines_from_end(path: Path) -> Iterator[bytes]:
     """The lines of a file, last first, within READ_LIMIT_BYTES of its end. Raises OSError."""
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         position = file.seek(0, 2)
         stop = max(0, position - READ_LIMIT_BYTES)
         rest = b""

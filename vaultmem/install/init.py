@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from vaultmem.config import ROOT_NAME, Config, config_path, default_root
+from vaultmem.config import MOST_BYTES, ROOT_NAME, Config, config_path, default_root
 from vaultmem.errors import RefusedError, UsageError
+from vaultmem.regular_file import read_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,8 @@ def set_up(*, vault: str | None, root: str | None) -> SetUp:
         if _write_root(file, wanted):
             created.append("config")
     except OSError as error:
-        raise RefusedError(f"cannot write {error.filename}: {error.strerror}") from None
+        where = error.filename or wanted
+        raise RefusedError(f"cannot write {where}: {error.strerror or error}") from None
     before = configured.root if configured is not None and configured.root != default_root() else None
     return SetUp(wanted, file, tuple(created), before if before != wanted else None)
 
@@ -77,7 +79,7 @@ def _write_root(file: Path, root: Path) -> bool:
     from vaultmem.files.replacement import replace_file
 
     target = file.resolve()  # a link into somebody's dotfiles stays a link
-    before = target.read_bytes() if target.exists() else None
+    before = read_whole(target, MOST_BYTES) if target.exists() else None
     after = with_root((before or b"").decode("utf-8"), root).encode()
     if after == before:
         return False
@@ -133,7 +135,7 @@ def known_vaults(environ: Mapping[str, str] = os.environ) -> tuple[Path, ...]:
     vaults: dict[Path, tuple[bool, float]] = {}
     for file in _registries(environ):
         try:
-            entries = json.loads(file.read_text("utf-8")).get("vaults", {}).values()
+            entries = json.loads(read_whole(file).decode("utf-8")).get("vaults", {}).values()
         except (OSError, ValueError, AttributeError, RecursionError):
             continue
         for entry in entries:

@@ -23,6 +23,7 @@ from vaultmem.files.token import kept_token, token_file
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
+from vaultmem.regular_file import read_whole
 from vaultmem.text.shown import quoted
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def plan(
 def _edit(path: Path, change: Any) -> FileEdit:
     target = path.resolve()  # a link into somebody's dotfiles stays a link
     try:
-        before = target.read_bytes().decode("utf-8")
+        before = read_whole(target).decode("utf-8")
     except FileNotFoundError:
         before = None
     except (OSError, UnicodeDecodeError) as error:

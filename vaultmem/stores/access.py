@@ -162,8 +162,9 @@ class Access:
         try:
             yield
         except OSError as error:
+            where = f" ({error.filename})" if error.filename else ""
             raise StoreError(
-                f"the state folder {self.state_dir} cannot be used: {error.strerror or error} ({error.filename})",
+                f"the state folder {self.state_dir} cannot be used: {error.strerror or error}{where}",
                 advice=advice_for(self.state_dir, STATE_DIR_ADVICE),
             ) from error
 

@@ -204,7 +204,8 @@ class Caches:
         for store in StoreName:
             live = self.folder(store, self.generation(store))
             for folder in self.state_dir.glob(f"{store}-*"):
-                if folder != live:
+                is_generation = folder.name.removeprefix(f"{store}-").isdecimal()
+                if is_generation and folder != live:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def sweep_session_locks(self) -> None:

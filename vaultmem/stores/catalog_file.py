@@ -47,6 +47,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, *, schema: int, tables:
     count = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if version == 0 and count == 0 and writable:
         connection.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {schema}; COMMIT;")
+    elif version == 0 and count == 0:
+        raise StoreError(f"{path} is empty: whoever began it found no room, or was ended")
     elif version != schema:
         raise StoreError(f"{path}: made by another version (schema {version}, expected {schema})")
 

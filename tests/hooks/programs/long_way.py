@@ -40,5 +40,5 @@ match kind:
     case "is asked by an unknown client":
         client = "x"
 
-places = {"--root": state, "--state-dir": state}
+places = {"--root": f"{state}-notes", "--state-dir": state}
 os.write(1, entry.long_way(client, places, sys.stdin.buffer.read(), budget_s))
