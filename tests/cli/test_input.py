@@ -22,7 +22,7 @@ def test_recall_reads_a_query_from_stdin(shell):
 @pytest.mark.parametrize("words", [("--min-score", "2"), ("--min-score", "x"), ("--limit", "3x")])
 def test_a_number_that_is_none_is_wrong_usage(shell, words):
     answer = shell("recall", "alpha", *words)
-    assert answer.code == 2 and words[1] in answer.complaint
+    assert answer.code == 2 and f"{words[1]!r} is not a" in answer.complaint
 
 
 def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 
-from vaultmem.cli.input import Command, Options, Words, config_of
+from vaultmem.cli.input import Command, Options, Words, config_of, port
 from vaultmem.cli.output import gathered
 from vaultmem.clients import GENERIC, Client
 
@@ -20,17 +19,10 @@ def mcp(options: Options) -> int:
 def _mcp_words(words: Words) -> None:
     words.add_argument(
         "--http",
-        type=_port,
+        type=port,
         metavar="PORT",
         help="streamable HTTP on this machine instead of stdio (0: any free port)",
     )
-
-
-def _port(text: str) -> int:
-    port = int(text)
-    if not 0 <= port <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
-    return port
 
 
 def hook(options: Options) -> int:

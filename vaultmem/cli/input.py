@@ -35,10 +35,29 @@ class Command:
 
 def share(text: str) -> float:
     """A flag's value from 0 to 1."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return value
+
+
+def count(text: str) -> int:
+    """A flag's value as a whole number, also one below 0: what is too small is for the command to say."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+
+
+def port(text: str) -> int:
+    """A flag's value as a port of this machine."""
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else -1
+    if not 0 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
+    return number
 
 
 def config_of(options: Options) -> Config:

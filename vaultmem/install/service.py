@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -32,6 +33,13 @@ class Service:
     stop: tuple[tuple[str, ...], ...]
     forget: tuple[tuple[str, ...], ...] = ()
     """After the file is gone."""
+    leavings: tuple[Path, ...] = ()
+    """What goes with the file, where it is there: links of the manager's, and files of earlier versions."""
+
+    @property
+    def present(self) -> tuple[Path, ...]:
+        """What of it lies on the disk."""
+        return tuple(path for path in (self.path, *self.leavings) if os.path.lexists(path))
 
 
 def run_service(
@@ -42,39 +50,40 @@ def run_service(
     dry_run: bool = False,
     platform: str = sys.platform,
     home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
     execute: Execute | None = None,
 ) -> int:
     """Install, remove or look at the service; 1 from `status` when no worker answers.
 
     Raises:
         UsageError: there is no such action, or no service manager that is known here.
-        EngineError: the service manager refused.
+        EngineError: the service manager refused, or a file cannot be written or removed.
     """
-    service = describe_service(config, platform, home or Path.home())
+    service = describe_service(config, platform, home or Path.home(), environ)
     run = execute or _execute
     if action == "status":
         return _status(service, config, stdout)
     if action == "install":
         return _install(service, stdout, dry_run, run)
     if action == "uninstall":
-        return _uninstall(service, stdout, dry_run, run)
+        return _uninstall(service, config, stdout, dry_run, run)
     raise UsageError(f"there is no `service {action}`", advice=f"There are: {', '.join(ACTIONS)}.")
 
 
-def describe_service(config: Config, platform: str, home: Path) -> Service:
+def describe_service(config: Config, platform: str, home: Path, environ: Mapping[str, str]) -> Service:
     """The service of this memory root; every root has one of its own. Raises UsageError."""
     words = command_words(config, "watch")
     if platform == "darwin":
         return _launchd(words, f"org.vaultmem.{config.state_dir.name}", config, home)
     if platform.startswith("linux"):
-        return _systemd(words, f"vaultmem-{config.state_dir.name}.service", config, home)
+        return _systemd(words, f"vaultmem-{config.state_dir.name}.service", config, home, environ)
     raise UsageError(
         f"no service manager is known for {platform}",
         advice=f"Start this at login: {shlex.join(words)}",
     )
 
 
-def _systemd(words: list[str], name: str, config: Config, home: Path) -> Service:
+def _systemd(words: list[str], name: str, config: Config, home: Path, environ: Mapping[str, str]) -> Service:
     command = " ".join(_systemd_word(word) for word in words)
     text = f"""[Unit]
 Description=vaultmem worker for {config.root.name.replace("%", "%%")}
@@ -90,12 +99,17 @@ UMask=0077
 WantedBy=default.target
 """
     tell = ("systemctl", "--user")
+    settings = environ.get("XDG_CONFIG_HOME", "")
+    bases = (*([Path(settings)] if settings.startswith("/") else ()), home / ".config")
+    units = [base / "systemd" / "user" for base in bases]
+    link = Path("default.target.wants", name)  # made by `enable`, and by nobody else
     return Service(
-        home / ".config" / "systemd" / "user" / name,
+        units[0] / name,
         text,
         start=((*tell, "daemon-reload"), (*tell, "enable", name), (*tell, "restart", name)),
         stop=((*tell, "disable", "--now", name),),
         forget=((*tell, "daemon-reload"),),
+        leavings=(units[0] / link, *(folder / each for folder in units[1:] for each in (name, link))),
     )
 
 
@@ -136,50 +150,72 @@ def _install(service: Service, stdout: IO[str], dry_run: bool, execute: Execute)
         service.path.write_text(service.text, encoding="utf-8")
     except OSError as error:
         raise EngineError(f"{service.path} cannot be written: {error.strerror or error}") from None
-    _run_all(service.start, execute, f"{service.path} is written, but the service did not start")
+    if refusal := _first_refusal(service.start, execute):
+        raise EngineError(
+            f"{service.path} is written, but the service did not start: {refusal}",
+            advice="`vaultmem watch` in a terminal does the same work; `vaultmem service uninstall` removes the file.",
+        )
     stdout.write(f"installed and started {service.path}\n")
     return 0
 
 
-def _uninstall(service: Service, stdout: IO[str], dry_run: bool, execute: Execute) -> int:
+def _uninstall(service: Service, config: Config, stdout: IO[str], dry_run: bool, execute: Execute) -> int:
     if dry_run:
         stdout.writelines(f"{shlex.join(words)}\n" for words in service.stop)
-        stdout.write(f"rm {shlex.quote(str(service.path))}\n")
+        stdout.writelines(f"rm {shlex.quote(str(path))}\n" for path in service.present or (service.path,))
         return 0
-    if not service.path.exists():
+    present = service.present
+    if not present:
         stdout.write(f"there is no {service.path}\n")
         return 0
-    _run_all(service.stop, execute, "the service did not stop; nothing was removed")
-    service.path.unlink(missing_ok=True)
-    _run_all(service.forget, execute, "the service is removed, but its manager complains")
-    stdout.write(f"stopped and removed {service.path}\n")
+    # A manager that cannot be asked, as without a user bus, starts nothing either: the files go all the same.
+    refusal = _first_refusal(service.stop, execute)
+    try:
+        for path in present:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise EngineError(f"{error.filename} cannot be removed: {error.strerror or error}") from None
+    refusal = refusal or _first_refusal(service.forget, execute)
+    stdout.write(f"{'removed' if refusal else 'stopped and removed'} {present[0]}\n")
+    if refusal:
+        _tell_refusal(refusal, config, stdout)
     return 0
+
+
+def _tell_refusal(refusal: str, config: Config, stdout: IO[str]) -> None:
+    """Say what the manager answered. Raises EngineError when a worker still answers."""
+    from vaultmem.worker.client import WorkerClient
+
+    client = WorkerClient.connect(config)
+    if client is not None:
+        raise EngineError(
+            f"the service is removed, but a worker still answers (pid {client.pid}): {refusal}",
+            advice=f"End it: kill {client.pid}",
+        )
+    stdout.write(f"{refusal}; no worker answers\n")
 
 
 def _status(service: Service, config: Config, stdout: IO[str]) -> int:
     from vaultmem.worker.client import WorkerClient
 
     client = WorkerClient.connect(config)
-    installed = "installed" if service.path.exists() else "not installed"
+    path = next((path for path in service.present if path.name == service.path.name), None)
+    installed = "installed" if path else "not installed"
     state = f"a worker answers (pid {client.pid})" if client else "no worker answers"
-    stdout.write(f"{installed} ({service.path}); {state} for {config.root}\n")
+    stdout.write(f"{installed} ({path or service.path}); {state} for {config.root}\n")
     return 0 if client else 1
 
 
-def _run_all(commands: Sequence[Sequence[str]], execute: Execute, failure: str) -> None:
+def _first_refusal(commands: Sequence[Sequence[str]], execute: Execute) -> str:
+    """Run the commands up to the first that fails, and why it did; empty when all are done."""
     for words in commands:
         try:
             done = execute(words)
         except (OSError, subprocess.TimeoutExpired) as error:
-            reason = str(error)
-        else:
-            reason = (done.stderr or done.stdout).strip() if done.returncode else ""
-            if not done.returncode:
-                continue
-        raise EngineError(
-            f"{failure}: `{shlex.join(words)}` failed: {reason}",
-            advice="`vaultmem watch` in a terminal does the same work.",
-        )
+            return f"`{shlex.join(words)}` failed: {error}"
+        if done.returncode:
+            return f"`{shlex.join(words)}` failed: {(done.stderr or done.stdout).strip()}"
+    return ""
 
 
 def _execute(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
