@@ -20,7 +20,8 @@ def find(request: pytest.FixtureRequest, tmp_path: Path) -> Search:
         pytest.skip("no rg here")
 
     def run(pattern: str, **options: object) -> Matches:
-        found = search_files(tmp_path, pattern, rg=RG if request.param == "rg" else None, **options)  # type: ignore[arg-type]
+        root = options.pop("root", tmp_path)
+        found = search_files(root, pattern, rg=RG if request.param == "rg" else None, **options)  # type: ignore[arg-type]
         assert found.engine == request.param
         return found
 

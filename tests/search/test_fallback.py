@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.search.folders import places, put
 from vaultmem.errors import UsageError
+from vaultmem.files import beneath
 from vaultmem.search.fallback import search_by_python
 from vaultmem.search.lines import TOO_LONG, Pattern, Wanted
 
 
 def wanted(root: Path, pattern: str, limit: int = 20, deadline: float = math.inf) -> Wanted:
-    return Wanted(root, Pattern.of(pattern), limit, 0, lambda path: True, deadline)
+    return Wanted(root, Pattern.of(pattern), limit, 0, lambda path: True, deadline, 1_000)
 
 
 def test_its_expressions_are_pythons(tmp_path: Path) -> None:
@@ -38,20 +40,17 @@ def test_after_the_deadline_no_note_is_read(tmp_path: Path) -> None:
     assert (found.matches, found.warnings, found.engine) == ((), (TOO_LONG,), "python")
 
 
-def test_a_note_that_goes_away_is_a_warning_beside_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_note_that_goes_away_is_a_warning_beside_the_others(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "needle\n")
     put(tmp_path, "b.md", "needle\n")
-    read = Path.read_bytes
+    put(tmp_path, "c.md", "needle\n")
 
-    def read_without_b(path: Path) -> bytes:
+    def keep(path: str) -> bool:
         (tmp_path / "b.md").unlink(missing_ok=True)
-        return read(path)
+        return True
 
-    monkeypatch.setattr(Path, "read_bytes", read_without_b)
-    found = search_by_python(wanted(tmp_path, "needle"))
-    assert places(found) == [("a.md", 1)]
+    found = search_by_python(replace(wanted(tmp_path, "needle"), keep=keep))
+    assert places(found) == [("c.md", 1), ("a.md", 1)]
     assert found.warnings == ("b.md: No such file or directory",)
 
 
@@ -61,12 +60,12 @@ def test_notes_that_the_limit_leaves_out_are_not_read(
     for name in ("a.md", "b.md", "c.md"):
         put(tmp_path, name, "needle\n")
     asked: list[str] = []
-    read = Path.read_bytes
+    opened = beneath.open_file
 
-    def noted(path: Path) -> bytes:
-        asked.append(path.name)
-        return read(path)
+    def noted(root: Path, path: str, flags: int) -> int:
+        asked.append(path)
+        return opened(root, path, flags)
 
-    monkeypatch.setattr(Path, "read_bytes", noted)
+    monkeypatch.setattr(beneath, "open_file", noted)
     assert places(search_by_python(wanted(tmp_path, "needle", limit=1))) == [("c.md", 1)]
-    assert "a.md" not in asked
+    assert "c.md" in asked and "a.md" not in asked

@@ -28,7 +28,7 @@ from vaultmem.search.lines import (
     few,
 )
 
-WANTED = Wanted(Path("/root"), Pattern.of("x"), 20, 1, lambda path: True, math.inf)
+WANTED = Wanted(Path("/root"), Pattern.of("x"), 20, 1, lambda path: True, math.inf, 1_000)
 
 
 def lines(path: str, marks: str) -> list[FoundLine]:

@@ -5,6 +5,8 @@ What it finds is in test_same_matches.py.
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +20,7 @@ from vaultmem.search.lines import TOO_LONG
 from vaultmem.search.ripgrep import find_rg, search_files
 
 RG = find_rg()
+SEARCH_MEMORY = Path(__file__).parent / "programs" / "search_memory.py"
 NEEDLE_COUNT = Path(__file__).parent / "programs" / "needle_count.py"
 
 
@@ -124,3 +127,43 @@ def test_an_open_stdin_is_neither_waited_for_nor_eaten(tmp_path: Path) -> None:
         child.stdin.write("still here\n")
         child.stdin.flush()
         assert child.stdout.readline() == "1 still here\n"
+
+
+def test_a_line_that_is_not_in_the_file_that_we_open_is_not_shown(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    put(outside, "x.md", "needle outside\n")
+    put(root, "true.md", "one\nneedle inside\n")
+    put(root, "changed.md", "something else\n")
+    (root / "link").symlink_to(outside)
+    (root / "link.md").symlink_to(outside / "x.md")
+    printed = (
+        r"true.md\0001-0-one\ntrue.md\0002:4:needle inside\nlink/x.md\0001:0:needle outside\n"
+        r"link.md\0001:0:needle outside\nchanged.md\0001:0:needle before\nnone.md\0001:0:needle\n"
+    )
+    found = search_files(root, "needle", rg=program(tmp_path, f"printf '{printed}'"))
+    assert [(match.path, match.text, match.before) for match in found.matches] == [
+        ("true.md", "needle inside", ("one",))
+    ]
+    said = dict(warning.split(": ", 1) for warning in found.warnings)
+    assert sorted(said) == ["changed.md", "link.md", "link/x.md", "none.md"]
+    assert "link" in said["link.md"] and "link" in said["link/x.md"] and "changed" in said["changed.md"]
+
+
+@pytest.mark.parametrize("engine", ["rg", "python"])
+def test_a_hole_of_two_gigabytes_costs_no_memory_and_hides_no_other_note(tmp_path: Path, engine: str) -> None:
+    if engine == "rg" and RG is None:
+        pytest.skip("no rg here")
+    put(tmp_path, "hole.md", "needle in the hole\n")
+    os.truncate(tmp_path / "hole.md", 2 << 30)
+    put(tmp_path, "a.md", "needle\n")
+    done = subprocess.run(
+        [sys.executable, str(SEARCH_MEMORY), str(tmp_path), RG or "" if engine == "rg" else ""],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["places"] == [["a.md", 1]] and found["engine"] == engine
+    assert found["warnings"] == ["hole.md: not searched, it is larger than 256 MiB"]
+    assert found["mib"] < 300 and found["children_mib"] < 300

@@ -312,3 +312,52 @@ def test_a_folder_that_cannot_be_listed_is_a_warning(
     (tmp_path / "dir").chmod(0o700)
     assert places(found) == [("ok.md", 1)]
     assert sorted(found.warnings) == ["dir: Permission denied", "no.md: Permission denied"]
+
+
+# --- what was checked is what is shown
+
+
+def test_a_folder_that_becomes_a_link_meanwhile_shows_nothing_from_outside(
+    find: Search, tmp_path: Path
+) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    put(outside, "x.md", "needle outside\n")
+    for name in ("b/x.md", "a/x.md"):
+        put(root, name, "needle inside\n")
+
+    def exchange(path: str) -> bool:
+        if not (root / "a").is_symlink():
+            (root / "a").rename(tmp_path / "was")
+            (root / "a").symlink_to(outside)
+        return True
+
+    found = find("needle", root=root, keep=exchange)
+    assert [(match.path, match.text) for match in found.matches] == [("b/x.md", "needle inside")]
+    (warning,) = found.warnings
+    assert warning.startswith("a") and "link" in warning
+
+
+def test_a_note_above_the_limit_of_a_sync_is_left_out_and_named(find: Search, tmp_path: Path) -> None:
+    put(tmp_path, "big.md", "needle\n" + "x" * 200)
+    put(tmp_path, "small.md", "needle\n")
+    found = find("needle", size_limit=100)
+    assert places(found) == [("small.md", 1)]
+    assert found.warnings == ("big.md: not searched, it is larger than 0 MiB",)
+    assert find("nothing", size_limit=100).warnings == found.warnings
+    assert places(find("needle", size_limit=300)) == [("small.md", 1), ("big.md", 1)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_shifts_no_line_and_no_neighbour(
+    find: Search, tmp_path: Path, encoding: str
+) -> None:
+    long = "记" * 3_000 + "needle" + "x" * 10
+    put(tmp_path, "a.md", f"erst\nneedle 缓存\nletzt\n{long}\n".encode(encoding))
+    first, second = find("needle", context=1).matches
+    assert (first.text, first.before, first.after[0]) == ("needle 缓存", ("erst",), "letzt")
+    assert second.line == 4 and "needle" in second.text
+
+
+def test_a_line_that_is_no_utf8_behind_a_mark_is_found_still(find: Search, tmp_path: Path) -> None:
+    put(tmp_path, "a.md", b"\xef\xbb\xbfa\xff\xffb\nneedle \xff\n")
+    assert [match.text for match in find("needle", context=0).matches] == ["needle \ufffd"]

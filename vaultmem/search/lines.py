@@ -107,6 +107,8 @@ class Wanted:
     keep: Callable[[str], bool]
     deadline: float
     """A time of `time.monotonic`, after which no more is searched."""
+    size_limit: int
+    """Bytes of a file; what is larger is left out."""
 
     def is_wanted(self, path: str) -> bool:
         """The file is a note, by its name, and one that `keep` lets through."""
@@ -146,7 +148,7 @@ class FoundLine:
     """A line of a note that matches, or that lies near one that does.
 
     `text` is only the line's beginning when `is_cut`; `offset` is the byte of the file where the line
-    begins.
+    begins, and `raw` what was printed of it.
     """
 
     path: str
@@ -155,6 +157,7 @@ class FoundLine:
     text: str
     offset: int = 0
     is_cut: bool = False
+    raw: bytes = b""
 
 
 @dataclass(slots=True)

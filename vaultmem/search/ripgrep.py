@@ -8,7 +8,6 @@ line up to `LINE_BYTES`, and only a longer one is looked up in its file.
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import shutil
@@ -17,12 +16,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import accumulate, groupby, takewhile
 from pathlib import Path
 from typing import IO, cast
 
 from vaultmem.errors import RootMissingError
+from vaultmem.files.snapshot import reason_of
+from vaultmem.files.vault import NOTE_LIMIT_BYTES
 from vaultmem.search.fallback import search_by_python
 from vaultmem.search.lines import (
     TEXT_CHARS,
@@ -37,6 +38,7 @@ from vaultmem.search.lines import (
     excerpt,
     few,
 )
+from vaultmem.search.sources import Source, note_files, too_large
 
 LINE_BYTES = 4000  # of a line, as rg prints it
 HEAD_BYTES = 16_384  # of a longer line, to find where in it the match lies
@@ -81,13 +83,16 @@ def search_files(
     limit: int = 20,
     context: int = 2,
     keep: Callable[[str], bool] = _every_path,
+    size_limit: int = NOTE_LIMIT_BYTES,
     timeout_s: float = 10,
     rg: str | None = "auto",
 ) -> Matches:
     """Up to `limit` matching lines of the notes under `root` that `keep(path)` lets through.
 
     Paths come in falling order (the newest dated folder first), the lines of one in rising order. `rg`
-    is the path of the program, "auto" to look for it, None for Python. Raises UsageError for a pattern
+    is the path of the program, "auto" to look for it, None for Python. Notes above `size_limit` bytes are left
+    out, and that is among the warnings. Only lines are shown that lie in the file which is reached without
+    following a link: rg walks each path anew, and somebody may have put a link on it. Raises UsageError for a pattern
     that is blank, has several lines or is no regular expression (in the program's own words),
     RootMissingError when the root is not a folder.
     """
@@ -98,7 +103,7 @@ def search_files(
         raise RootMissingError(f"the memory root {root} cannot be read", advice="check its permissions")
     if limit < 1:
         return Matches((), (), "none")
-    wanted = Wanted(root, looked_for, limit, max(context, 0), keep, time.monotonic() + timeout_s)
+    wanted = Wanted(root, looked_for, limit, max(context, 0), keep, time.monotonic() + timeout_s, size_limit)
     program = find_rg() if rg == "auto" else rg
     if program is None:
         return search_by_python(wanted)
@@ -121,11 +126,16 @@ class _NoRipgrepError(Exception):
 
 
 def _search_by_ripgrep(program: str, wanted: Wanted) -> Matches:
-    command = [program, *_FLAGS, f"--context={wanted.context}", *_pattern_flags(wanted.pattern), "--", "./"]
+    bounds = [f"--context={wanted.context}", f"--max-filesize={wanted.size_limit}"]
+    command = [program, *_FLAGS, *bounds, *_pattern_flags(wanted.pattern), "--", "./"]
+    unproven: dict[str, str] = {}
     with tempfile.TemporaryFile() as errors:
-        hits, code = _run(command, wanted, errors)
+        hits, code = _run(command, wanted, errors, unproven)
         errors.seek(0)
         warnings = _complaints(errors.read())
+    warnings += [f"{path}: {reason}" for path, reason in unproven.items()]
+    if len(hits) < wanted.limit:
+        warnings += _left_out(wanted)
     if code == TIMED_OUT:
         warnings.insert(0, TOO_LONG)
     elif code == 2 and not hits:
@@ -141,7 +151,15 @@ def _pattern_flags(pattern: Pattern) -> list[str]:
     return flags + [part for form in pattern.forms() for part in ("-e", form)]
 
 
-def _run(command: Sequence[str], wanted: Wanted, errors: IO[bytes]) -> tuple[list[Hit], int]:
+def _left_out(wanted: Wanted) -> list[str]:
+    """The notes that are larger than what is searched; rg passes them over in silence."""
+    files = takewhile(lambda _: time.monotonic() < wanted.deadline, note_files(wanted.root, []))
+    return [f"{each.path}: {too_large(wanted.size_limit)}" for each in files if each.size > wanted.size_limit]
+
+
+def _run(
+    command: Sequence[str], wanted: Wanted, errors: IO[bytes], unproven: dict[str, str]
+) -> tuple[list[Hit], int]:
     """The hits and the exit code: 0 as well when it was stopped because enough was found, or `TIMED_OUT`."""
     is_late = threading.Event()
 
@@ -153,7 +171,7 @@ def _run(command: Sequence[str], wanted: Wanted, errors: IO[bytes]) -> tuple[lis
         timer = threading.Timer(max(wanted.deadline - time.monotonic(), 0), stop)
         timer.start()
         try:
-            lines = _printed(cast(IO[bytes], process.stdout))
+            lines = _proven(_printed(cast(IO[bytes], process.stdout)), wanted, unproven)
             hits = list(collect(lines, wanted))
             if len(hits) == wanted.limit:
                 process.kill()
@@ -217,9 +235,24 @@ def _printed(stream: IO[bytes]) -> Iterator[FoundLine]:
             path = os.fsdecode(buffer[start:nul]).removeprefix("./")
             raw = buffer[head.end() : end].removesuffix(b"\r")
             is_cut = len(raw) > LINE_BYTES and raw.endswith(_CUT_MARK)
-            text = (raw.removesuffix(_CUT_MARK) if is_cut else raw).decode("utf-8", "replace")
-            yield FoundLine(path, int(head[1]), head[2] == b":", text, int(head[3]), is_cut)
+            raw = raw.removesuffix(_CUT_MARK) if is_cut else raw
+            text = raw.decode("utf-8", "replace")
+            yield FoundLine(path, int(head[1]), head[2] == b":", text, int(head[3]), is_cut, raw)
         start = end + 1
+
+
+def _proven(lines: Iterable[FoundLine], wanted: Wanted, unproven: dict[str, str]) -> Iterator[FoundLine]:
+    """Those that lie in the file that we open; why one does not is kept by path in `unproven`."""
+    for path, found in groupby(lines, key=lambda line: line.path):
+        try:
+            with Source(wanted.root, path, wanted.size_limit) as source:
+                for line in found:
+                    if source.at(line.offset, len(line.raw)) == line.raw:
+                        yield line
+                    else:
+                        unproven[path] = "it changed while it was searched: search again"
+        except OSError as error:
+            unproven[path] = f"not searched, {reason_of(error)}"
 
 
 # --- where in a long line
@@ -229,11 +262,11 @@ def _texts(program: str, wanted: Wanted, hits: Sequence[Hit]) -> list[str]:
     """What is shown of each hit's line: all of a short one, else what is around its first match."""
     texts = [excerpt(hit.line.text, None) for hit in hits]
     long = [number for number, hit in enumerate(hits) if len(hit.line.text.rstrip("\r")) > TEXT_CHARS]
-    heads = [_head(wanted.root, hits[number].line, HEAD_BYTES) for number in long]
+    heads = [_head(wanted, hits[number].line, HEAD_BYTES) for number in long]
     spans = _spans(program, wanted.pattern, heads)
     for number, head, span in zip(long, heads, spans, strict=True):
         if span is None and len(head) == HEAD_BYTES and time.monotonic() < wanted.deadline:
-            head = _head(wanted.root, hits[number].line, LOOK_UP_BYTES)
+            head = _head(wanted, hits[number].line, LOOK_UP_BYTES)
             span = _spans(program, wanted.pattern, [head])[0]
         if span is not None:
             texts[number] = _around(head, span, is_cut=len(head) in (HEAD_BYTES, LOOK_UP_BYTES))
@@ -246,20 +279,16 @@ def _around(head: bytes, span: tuple[int, int], *, is_cut: bool) -> str:
     return shown[: TEXT_CHARS - 1] + "…" if is_cut and not shown.endswith("…") else shown
 
 
-def _head(root: Path, line: FoundLine, size: int) -> bytes:
+def _head(wanted: Wanted, line: FoundLine, size: int) -> bytes:
     """A line's first `size` bytes, from its file when rg printed less."""
-    printed = line.text.encode("utf-8")
     if not line.is_cut:
-        return printed
+        return line.raw
     try:
-        with (root / line.path).open("rb") as file:
-            mark = file.read(3)
-            if mark[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                return printed  # rg counts in its own translation
-            file.seek(line.offset + (3 if mark == codecs.BOM_UTF8 else 0))
-            return file.read(size).split(b"\n", 1)[0]
+        with Source(wanted.root, line.path, wanted.size_limit) as source:
+            head = source.at(line.offset, size).split(b"\n", 1)[0]
     except OSError:
-        return printed
+        return line.raw
+    return head if head.startswith(line.raw) else line.raw
 
 
 def _spans(program: str, pattern: Pattern, lines: Sequence[bytes]) -> list[tuple[int, int] | None]:
