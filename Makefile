@@ -48,9 +48,9 @@ calibration: $(VENV)/.installed-dev ## measure the bundled model on the shipped 
 bench: $(VENV)/.installed-dev ## the performance bars, as ratios (minutes)
 	$(BIN)/python -m pytest tests/benchmarks -o python_files='bench_*.py' -s -q -p no:xdist $(PYTEST_ARGS)
 
-torture: $(VENV)/.installed-dev ## kill a sync 200 times at random moments, and 100 random histories (minutes)
-	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 $(BIN)/pytest tests/engine/test_kill.py tests/engine/test_state_machine.py \
-	  -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
+torture: $(VENV)/.installed-dev ## 200 kills, 100 random histories, each file of the caches damaged in each way (an hour)
+	VAULTMEM_KILLS=200 VAULTMEM_EXAMPLES=100 VAULTMEM_WALK=1 $(BIN)/pytest tests/engine/test_kill.py \
+	  tests/engine/test_state_machine.py tests/engine/test_damage_walk.py -s -q -p no:xdist --timeout 3600 $(PYTEST_ARGS)
 
 soak: $(VENV)/.installed-dev ## twenty busy minutes of watch and MCP: memory, descriptors, threads and disk must stay flat
 	$(BIN)/python scripts/soak.py --minutes $(or $(MINUTES),20)
