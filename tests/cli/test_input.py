@@ -19,10 +19,19 @@ def test_recall_reads_a_query_from_stdin(shell):
     assert [hint["id"] for hint in document["hints"]] == ["a"]
 
 
-@pytest.mark.parametrize("words", [("--min-score", "2"), ("--min-score", "x"), ("--limit", "3x")])
-def test_a_number_that_is_none_is_wrong_usage(shell, words):
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (("--min-score", "2"), "a number from 0 to 1"),
+        (("--min-score", "x"), "a number from 0 to 1"),
+        (("--limit", "3x"), "a whole number"),
+        (("--limit", "9" * 5000), "a whole number"),
+    ],
+)
+def test_a_number_that_is_none_is_wrong_usage(shell, words, form):
     answer = shell("recall", "alpha", *words)
-    assert answer.code == 2 and words[1] in answer.complaint
+    assert answer.code == 2 and f"{words[1]!r} is not {form}" in answer.complaint
+    assert "invalid" not in answer.complaint
 
 
 def test_save_reads_its_body_from_stdin_and_takes_several_tags_either_way(shell):

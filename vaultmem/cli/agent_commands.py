@@ -27,9 +27,9 @@ def _mcp_words(words: Words) -> None:
 
 
 def _port(text: str) -> int:
-    port = int(text)
+    port = int(text) if text.isascii() and text.isdecimal() and len(text) <= 5 else -1
     if not 0 <= port <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text} is not a port: 0 to 65535")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: 0 to 65535")
     return port
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from vaultmem.cli.agent_commands import AGENT_COMMANDS
 from vaultmem.cli.edit_commands import EDIT_COMMANDS
 from vaultmem.cli.eval_command import EVAL_COMMANDS
-from vaultmem.cli.input import Command, Options, Words, config_of, open_engine, read_question, share
+from vaultmem.cli.input import Command, Options, Words, config_of, count, open_engine, read_question, share
 from vaultmem.cli.output import (
     CANNOT_WORK,
     DONE,
@@ -252,7 +252,7 @@ def _asked(options: Options, ask: Callable[[Memories], Recall]) -> Recall:
 
 def _recall_words(words: Words) -> None:
     words.add_argument("query", metavar="QUERY", help="the prompt; - reads it from stdin")
-    words.add_argument("--limit", type=int, help="at most so many hints (default 3)")
+    words.add_argument("--limit", type=count, help="at most so many hints (default 3)")
     words.add_argument("--min-score", type=share, help="hint from this score upward (default 0.5)")
     words.add_argument("--project", metavar="P", help="favour memories tagged project/P a little")
     words.add_argument("--explain", action="store_true", help="every candidate, with the parts of its score")
@@ -279,7 +279,7 @@ def search(options: Options) -> int:
 
 def _search_words(words: Words) -> None:
     words.add_argument("pattern", metavar="PATTERN", help="a regular expression (ripgrep's)")
-    words.add_argument("--limit", type=int, default=20, help="at most so many lines (default 20)")
+    words.add_argument("--limit", type=count, default=20, help="at most so many lines (default 20)")
     words.add_argument("--fixed", action="store_true", help="the pattern is plain text")
     words.add_argument("--all", action="store_true", help="every note, whatever its status")
 

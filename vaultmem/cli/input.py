@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,10 +35,20 @@ class Command:
 
 def share(text: str) -> float:
     """A flag's value from 0 to 1."""
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return value
+
+
+def count(text: str) -> int:
+    """A flag's value as a whole number."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,9}", text.strip()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
 
 
 def config_of(options: Options) -> Config:

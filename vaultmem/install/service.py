@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -30,8 +31,17 @@ class Service:
     text: str
     start: tuple[tuple[str, ...], ...]
     stop: tuple[tuple[str, ...], ...]
+    ask: tuple[str, ...]
+    """Succeeds wherever the manager can be reached, and changes nothing."""
     forget: tuple[tuple[str, ...], ...] = ()
     """After the file is gone."""
+    others: tuple[Path, ...] = ()
+    """What else an install may have left: the manager's own link, the file where earlier versions put it."""
+
+    @property
+    def left(self) -> tuple[Path, ...]:
+        """What there is of it on this machine."""
+        return tuple(path for path in (self.path, *self.others) if os.path.lexists(path))
 
 
 def run_service(
@@ -42,6 +52,7 @@ def run_service(
     dry_run: bool = False,
     platform: str = sys.platform,
     home: Path | None = None,
+    environ: Mapping[str, str] = os.environ,
     execute: Execute | None = None,
 ) -> int:
     """Install, remove or look at the service; 1 from `status` when no worker answers.
@@ -50,31 +61,41 @@ def run_service(
         UsageError: there is no such action, or no service manager that is known here.
         EngineError: the service manager refused.
     """
-    service = describe_service(config, platform, home or Path.home())
+    service = describe_service(config, platform, home or Path.home(), environ)
     run = execute or _execute
     if action == "status":
         return _status(service, config, stdout)
     if action == "install":
         return _install(service, stdout, dry_run, run)
     if action == "uninstall":
-        return _uninstall(service, stdout, dry_run, run)
+        return _uninstall(service, config, stdout, dry_run, run)
     raise UsageError(f"there is no `service {action}`", advice=f"There are: {', '.join(ACTIONS)}.")
 
 
-def describe_service(config: Config, platform: str, home: Path) -> Service:
+def describe_service(
+    config: Config, platform: str, home: Path, environ: Mapping[str, str] = os.environ
+) -> Service:
     """The service of this memory root; every root has one of its own. Raises UsageError."""
     words = command_words(config, "watch")
     if platform == "darwin":
         return _launchd(words, f"org.vaultmem.{config.state_dir.name}", config, home)
     if platform.startswith("linux"):
-        return _systemd(words, f"vaultmem-{config.state_dir.name}.service", config, home)
+        return _systemd(
+            words, f"vaultmem-{config.state_dir.name}.service", config, _config_folders(home, environ)
+        )
     raise UsageError(
         f"no service manager is known for {platform}",
         advice=f"Start this at login: {shlex.join(words)}",
     )
 
 
-def _systemd(words: list[str], name: str, config: Config, home: Path) -> Service:
+def _config_folders(home: Path, environ: Mapping[str, str]) -> list[Path]:
+    """Where the user's settings lie, and where they would without a word about it in the environment."""
+    named = Path(environ.get("XDG_CONFIG_HOME", ""))
+    return list(dict.fromkeys([named if named.is_absolute() else home / ".config", home / ".config"]))
+
+
+def _systemd(words: list[str], name: str, config: Config, folders: list[Path]) -> Service:
     command = " ".join(_systemd_word(word) for word in words)
     text = f"""[Unit]
 Description=vaultmem worker for {config.root.name.replace("%", "%%")}
@@ -90,12 +111,16 @@ UMask=0077
 WantedBy=default.target
 """
     tell = ("systemctl", "--user")
+    places = [folder / "systemd" / "user" for folder in folders]
+    links = [place / "default.target.wants" / name for place in places]
     return Service(
-        home / ".config" / "systemd" / "user" / name,
+        places[0] / name,
         text,
         start=((*tell, "daemon-reload"), (*tell, "enable", name), (*tell, "restart", name)),
         stop=((*tell, "disable", "--now", name),),
+        ask=(*tell, "show-environment"),
         forget=((*tell, "daemon-reload"),),
+        others=(*(place / name for place in places[1:]), *links),
     )
 
 
@@ -123,6 +148,7 @@ def _launchd(words: list[str], label: str, config: Config, home: Path) -> Servic
         plistlib.dumps(agent).decode(),
         start=(("launchctl", "load", "-w", str(path)),),
         stop=(("launchctl", "unload", "-w", str(path)),),
+        ask=("launchctl", "list"),
     )
 
 
@@ -141,45 +167,68 @@ def _install(service: Service, stdout: IO[str], dry_run: bool, execute: Execute)
     return 0
 
 
-def _uninstall(service: Service, stdout: IO[str], dry_run: bool, execute: Execute) -> int:
+def _uninstall(service: Service, config: Config, stdout: IO[str], dry_run: bool, execute: Execute) -> int:
     if dry_run:
         stdout.writelines(f"{shlex.join(words)}\n" for words in service.stop)
-        stdout.write(f"rm {shlex.quote(str(service.path))}\n")
+        stdout.writelines(f"rm {shlex.quote(str(path))}\n" for path in service.left or (service.path,))
         return 0
-    if not service.path.exists():
+    if not service.left:
         stdout.write(f"there is no {service.path}\n")
         return 0
+    removed = ", ".join(map(str, service.left))
+    if (reason := _failure(service.ask, execute)) is not None:
+        _remove(service)  # nobody there who could start it again, or be told
+        stdout.write(f"removed {removed}; its manager cannot be told: {reason}\n{_still_running(config)}")
+        return 0
     _run_all(service.stop, execute, "the service did not stop; nothing was removed")
-    service.path.unlink(missing_ok=True)
+    _remove(service)
     _run_all(service.forget, execute, "the service is removed, but its manager complains")
-    stdout.write(f"stopped and removed {service.path}\n")
+    stdout.write(f"stopped and removed {removed}\n")
     return 0
+
+
+def _remove(service: Service) -> None:
+    for path in service.left:
+        try:
+            path.unlink(missing_ok=True)
+        except OSError as error:
+            raise EngineError(f"{path} cannot be removed: {error.strerror or error}") from None
+
+
+def _still_running(config: Config) -> str:
+    from vaultmem.worker.client import WorkerClient
+
+    client = WorkerClient.connect(config)
+    return f"a worker still runs (pid {client.pid}); `kill {client.pid}` ends it\n" if client else ""
 
 
 def _status(service: Service, config: Config, stdout: IO[str]) -> int:
     from vaultmem.worker.client import WorkerClient
 
     client = WorkerClient.connect(config)
-    installed = "installed" if service.path.exists() else "not installed"
+    installed = "installed" if service.left else "not installed"
     state = f"a worker answers (pid {client.pid})" if client else "no worker answers"
-    stdout.write(f"{installed} ({service.path}); {state} for {config.root}\n")
+    stdout.write(f"{installed} ({(*service.left, service.path)[0]}); {state} for {config.root}\n")
     return 0 if client else 1
 
 
 def _run_all(commands: Sequence[Sequence[str]], execute: Execute, failure: str) -> None:
     for words in commands:
-        try:
-            done = execute(words)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            reason = str(error)
-        else:
-            reason = (done.stderr or done.stdout).strip() if done.returncode else ""
-            if not done.returncode:
-                continue
-        raise EngineError(
-            f"{failure}: `{shlex.join(words)}` failed: {reason}",
-            advice="`vaultmem watch` in a terminal does the same work.",
-        )
+        reason = _failure(words, execute)
+        if reason is not None:
+            raise EngineError(
+                f"{failure}: `{shlex.join(words)}` failed: {reason}",
+                advice="`vaultmem watch` in a terminal does the same work.",
+            )
+
+
+def _failure(words: Sequence[str], execute: Execute) -> str | None:
+    """Why a command did not succeed, as far as it says; None when it did."""
+    try:
+        done = execute(words)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return (done.stderr or done.stdout).strip() if done.returncode else None
 
 
 def _execute(words: Sequence[str]) -> subprocess.CompletedProcess[str]:
