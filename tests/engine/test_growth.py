@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.stores import dense
+from vaultmem.stores import caches, dense
 from vaultmem.testing import HashingEmbedder
 
 NOTES, EDITS = 110, 200
@@ -92,3 +92,15 @@ def test_locks_of_dead_sessions_go_after_a_day_and_events_never(world):
         world.sync()
         assert (dead.exists(), young.exists(), held.exists()) == (False, True, True)
     assert event.read_text() == "{}\n"
+
+
+def test_vectors_of_texts_that_nobody_has_any_more_do_not_pile_up(world, monkeypatch):
+    monkeypatch.setattr(caches, "SPARE_VECTORS", 4)
+    for turn in range(12):
+        world.note("a.md", "a", text(0, turn))
+        world.sync()
+    with world.engine() as engine, engine.parts.access.reader() as opened:
+        in_use = opened.catalog.chunk_count()
+        assert opened.vectors is not None and opened.vectors.count() <= in_use + max(in_use, 4)
+        assert set(opened.vectors.get(world.embedder.fingerprint, opened.catalog.chunk_hashes()))
+    assert world.sync(full=True).chunks_embedded == 0

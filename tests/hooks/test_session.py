@@ -208,3 +208,9 @@ def test_the_rules_hold_for_any_conversation(
             assert not set(given_now) & {key for run in runs[-3:] for key in run}
             runs.append(given_now)
         assert all(count == 1 for count in Counter(runs[-1]).values())
+
+
+def test_no_lock_is_left_behind(tmp_path: Path) -> None:
+    for name in ("s1", "s2"):
+        session(tmp_path, name).on_user_message(said("q"), FakeAsk())
+    assert list((tmp_path / "state" / "sessions").iterdir()) == []

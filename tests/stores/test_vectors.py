@@ -74,15 +74,39 @@ def test_what_was_not_used_lately_is_pruned(store: VectorStore) -> None:
     store.put("model", {"old": vector(1), "used": vector(2)}, NOW - 40 * DAY)
     store.put("model", {"new": vector(3)}, NOW - 5 * DAY)
     store.touch("model", ["used", "missing"], NOW - 10 * DAY)
-    assert store.prune(NOW - 30 * DAY) == 1
+    assert store.has_older(NOW - 30 * DAY)
+    assert store.prune("model", (), NOW - 30 * DAY, 9) == 1
     assert set(store.get("model", ["old", "used", "new"])) == {"used", "new"}
+    assert not store.has_older(NOW - 30 * DAY)
+
+
+def test_what_a_note_has_is_never_pruned_and_counts_as_used(store: VectorStore) -> None:
+    store.put("model", {"old": vector(1), "gone": vector(2)}, NOW - 40 * DAY)
+    assert store.prune("model", {"old"}, NOW - 30 * DAY, 9) == 1
+    assert set(store.get("model", ["old", "gone"])) == {"old"}
+    assert not store.has_older(NOW - 30 * DAY)
+
+
+def test_the_vectors_of_another_model_are_spare_ones(store: VectorStore) -> None:
+    for model in ("before", "now"):
+        store.put(model, {"h": vector(1)}, NOW)
+    assert store.count() == 2
+    assert store.prune("now", {"h"}, NOW - 30 * DAY, 0) == 1
+    assert not store.get("before", ["h"]) and store.get("now", ["h"])
+
+
+def test_of_the_spare_ones_the_newest_are_kept(store: VectorStore) -> None:
+    store.put("model", {f"h{n}": vector(n) for n in range(10)}, NOW)
+    store.touch("model", ["h1"], NOW + DAY)
+    assert store.prune("model", {"h0", "h5"}, NOW - 30 * DAY, 3) == 5
+    assert set(store.get("model", [f"h{n}" for n in range(10)])) == {"h0", "h5", "h1", "h8", "h9"}
 
 
 def test_touching_never_makes_a_vector_older(store: VectorStore) -> None:
     store.put("model", {"h": vector(1)}, NOW)
     store.touch("model", ["h"], NOW - 100 * DAY)
     store.touch("unknown model", ["h"], NOW)
-    assert store.prune(NOW - 30 * DAY) == 0
+    assert store.prune("model", (), NOW - 30 * DAY, 9) == 0
 
 
 def test_a_second_touch_on_one_day_writes_nothing(store: VectorStore, path: Path) -> None:
@@ -95,7 +119,7 @@ def test_a_second_touch_on_one_day_writes_nothing(store: VectorStore, path: Path
 
 def test_pruning_gives_the_space_back(store: VectorStore, path: Path) -> None:
     store.put("model", {f"h{n}": vector(n, 384) for n in range(1000)}, NOW)
-    store.prune(NOW + DAY)
+    store.prune("model", (), NOW + DAY, 9)
     assert path.stat().st_size < 100_000
 
 

@@ -21,8 +21,7 @@ from vaultmem.events import EngineFailed, Filled, NoteEdited, Progress, SyncFini
 from vaultmem.files.snapshot import FileStat
 from vaultmem.files.vault import Vault
 from vaultmem.stores.access import Access
-from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.vectors import VECTORS_KEPT_S
+from vaultmem.stores.caches import SPARE_VECTORS, Caches, StoreName
 from vaultmem.sync import integrity
 from vaultmem.sync.overlay import Overlay, look
 from vaultmem.text.moments import utc_now
@@ -80,6 +79,7 @@ class Keeper:
         self._filling = threading.Lock()
         self._looked_at: float | None = None
         self._swept_at: float | None = None
+        self._embedded = 0  # chunks, since the kept vectors were trimmed
 
     def sync(
         self,
@@ -177,6 +177,7 @@ class Keeper:
                 should_stop=should_stop,
                 on_progress=progress,
             )
+            self._embedded += filled.chunks_embedded
         with self._access.writer() as caches:
             self._tell_condemned(caches)
         return filled
@@ -216,16 +217,18 @@ class Keeper:
     def _sweep(self, caches: Caches, *, force: bool) -> None:
         """Delete what nobody needs any more; what grows slowly, or takes a walk of the whole root, now and then."""
         caches.sweep_folders()
+        self._trim_vectors(caches, force=force)
         if not force and self._swept_at is not None and time.monotonic() - self._swept_at < SWEEP_EVERY_S:
             return
         self._swept_at = time.monotonic()
         self._vault.sweep_leftovers()
         caches.sweep_session_locks()
-        try:
-            if caches.vectors is not None:
-                caches.vectors.prune(time.time() - VECTORS_KEPT_S)
-        except StoreError:
-            caches.replace_vectors()
+
+    def _trim_vectors(self, caches: Caches, *, force: bool) -> None:
+        is_due = force or self._swept_at is None or self._embedded >= SPARE_VECTORS
+        if is_due and self._embedder is not None:
+            self._embedded = 0
+            caches.trim_vectors(self._embedder.fingerprint)
             self._tell_condemned(caches)
 
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:

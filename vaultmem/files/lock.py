@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
-from vaultmem.files import beneath, state_dir
+from vaultmem.files import beneath
 
 SESSIONS_FOLDER = "sessions"
 """Where in a state dir the locks of a client's sessions lie."""
@@ -72,7 +72,7 @@ class WriterLock:
         return True
 
     def _try_once(self) -> bool:
-        state_dir.make_own(self._path.parent)
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with beneath.folder(self._path.parent) as folder:
             descriptor = _open_own(folder, self._path.name, os.O_RDWR | os.O_CREAT)
         # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
@@ -101,6 +101,13 @@ class WriterLock:
                 pid=pid,
                 advice="Wait for it to finish, or stop it; a running `vaultmem watch` or `tui` syncs by itself.",
             )
+
+    def remove(self) -> None:
+        """Let go of the lock, if it is held, and take its file away: who waits for it makes it anew."""
+        if self.is_held:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        self.release()
 
     def release(self) -> None:
         """Let go of the lock, if it is held."""
@@ -154,15 +161,6 @@ def _open_own(folder: int, name: str, flags: int) -> int:
 
 def _is_of_this_user(status: os.stat_result) -> bool:
     return status.st_uid == os.geteuid() or os.geteuid() == 0
-
-
-def remove(path: Path) -> None:
-    """Delete the file of a lock that nobody holds. Who waits for it finds it gone, and makes it anew."""
-    lock = WriterLock(path)
-    if path.exists() and lock.try_acquire():
-        with contextlib.suppress(OSError):
-            path.unlink()
-    lock.release()
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

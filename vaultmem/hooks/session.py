@@ -166,4 +166,4 @@ class Session:
         try:
             yield
         finally:
-            lock.release()
+            lock.remove()  # a vault has many sessions, and most are never heard of again

@@ -21,17 +21,21 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
-from vaultmem.files import atomic, lock
+from vaultmem.files import atomic
+from vaultmem.files.lock import SESSIONS_FOLDER, WriterLock
 from vaultmem.files.state_dir import make_own
 from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_file import REPAIR_ADVICE
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.lexical import LexicalStore
-from vaultmem.stores.vectors import VectorStore
+from vaultmem.stores.vectors import VECTORS_KEPT_S, VectorStore
 
 CATALOG_FILE = "catalog.sqlite"
 VECTORS_FILE = "vectors.sqlite"
+
+SPARE_VECTORS = 256
+"""So many vectors of texts that no note has any more are kept; in a larger vault as many as are in use."""
 
 SESSION_LOCK_KEPT_S = 86_400
 
@@ -209,12 +213,13 @@ class Caches:
                     shutil.rmtree(folder, ignore_errors=True)
 
     def sweep_session_locks(self) -> None:
-        """Delete the locks of sessions that nobody has spoken in for a day; one that is held stays."""
+        """Delete what killed hooks left of their sessions' locks after a day; one that is held stays."""
         oldest_ns = (time.time() - SESSION_LOCK_KEPT_S) * 1e9
-        for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
+        for file in (self.state_dir / SESSIONS_FOLDER).glob("*.lock"):
             stat = seals.stat_of(file)
-            if stat is not None and stat[1] < oldest_ns:
-                lock.remove(file)
+            left = WriterLock(file)
+            if stat is not None and stat[1] < oldest_ns and left.try_acquire():
+                left.remove()
 
     # --- seals
 
@@ -328,6 +333,18 @@ class Caches:
         except StoreError:
             self.replace_vectors()
         self._are_vectors_trusted = True
+
+    def trim_vectors(self, fingerprint: str) -> None:
+        """Forget kept vectors of other models, and of texts that no note has, but for the newest spare ones."""
+        if self.vectors is None:
+            return
+        chunks, long_ago = self.catalog.chunk_count(), time.time() - VECTORS_KEPT_S
+        most = max(chunks, SPARE_VECTORS)
+        try:
+            if self.vectors.count() > chunks + most or self.vectors.has_older(long_ago):
+                self.vectors.prune(fingerprint, self.catalog.chunk_hashes(), long_ago, most)
+        except StoreError:
+            self.replace_vectors()
 
     def replace_vectors(self) -> None:
         """Begin with an empty file of kept vectors: their texts are embedded again."""

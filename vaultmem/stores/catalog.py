@@ -285,6 +285,14 @@ class Catalog:
         """How many chunks each note is made of, metadata included."""
         return dict(self._fetch("SELECT note_key, count(*) FROM chunks GROUP BY note_key"))
 
+    def chunk_count(self) -> int:
+        """How many texts of notes get a vector; one that several notes have counts for each."""
+        return self._number("SELECT count(*) FROM chunks")
+
+    def chunk_hashes(self) -> frozenset[str]:
+        """The hashes of all texts that get a vector."""
+        return frozenset(text_hash for (text_hash,) in self._fetch("SELECT DISTINCT text_hash FROM chunks"))
+
     def embedded_chunks(self) -> int:
         """How many texts, metadata included, have a vector in the dense store by this ledger."""
         return self._number(

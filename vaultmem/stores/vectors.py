@@ -132,16 +132,33 @@ class VectorStore:
                     (day, model, day, *part),
                 )
 
-    def prune(self, before_s: float) -> int:
-        """Forget the vectors last used on a day before the day of `before_s`; return how many."""
+    def has_older(self, before_s: float) -> bool:
+        """Whether there are vectors last used on a day before the day of `before_s`."""
         day = int(before_s // SECONDS_PER_DAY)
+        with self._reading():
+            old = self._connection.execute("SELECT 1 FROM vectors WHERE last_used_day < ? LIMIT 1", (day,))
+            return old.fetchone() is not None
+
+    def prune(self, fingerprint: str, in_use: Collection[str], before_s: float, most: int) -> int:
+        """Forget vectors of texts that are not `in_use`, and of other models; return how many.
+
+        Those go that were last used on a day before the day of `before_s`, and the oldest of more than `most`. What is
+        in use counts as used on that day.
+        """
+        day = int(before_s // SECONDS_PER_DAY)
+        newest_first = "SELECT rowid, model, text_hash, last_used_day FROM vectors ORDER BY last_used_day DESC, rowid DESC"
         with self._writing():
-            removed = self._connection.execute("DELETE FROM vectors WHERE last_used_day < ?", (day,)).rowcount
-        if removed:
+            own = self._model(fingerprint)
+            rows = self._connection.execute(newest_first).fetchall()
+            spare = [(rowid, used) for rowid, model, text, used in rows if model != own or text not in in_use]
+            gone = [(rowid,) for place, (rowid, used) in enumerate(spare) if place >= most or used < day]
+            self._connection.executemany("DELETE FROM vectors WHERE rowid = ?", gone)
+            self._connection.execute("UPDATE vectors SET last_used_day = ?1 WHERE last_used_day < ?1", (day,))
+        if gone:
             with self._reading():
                 # As a script: `execute` would step this once, and each step frees but one page.
                 self._connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
-        return removed
+        return len(gone)
 
     def get_calibration(self, key: str) -> bytes | None:
         """The calibration kept under `key`, or None."""
