@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import advice_for
+from vaultmem.stores.folders import advice_for, close_to_others
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,6 +68,8 @@ class VectorStore:
         """Open the file at `path`, made when it is missing and `writable`; a reader needs it to be there."""
         if not writable and not path.is_file():
             raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
+        if writable:
+            close_to_others(path)
         with _failures(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             store = cls(path, sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False))
