@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shutil
+import stat
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,7 +14,18 @@ import pytest
 
 from tests.stores.rows import filled
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import ROOM_WANTED_BYTES, advice_for, failures_of, folder_bytes, is_vacant
+from vaultmem.stores.catalog import Catalog
+from vaultmem.stores.folders import (
+    ROOM_WANTED_BYTES,
+    advice_for,
+    close_to_others,
+    failures_of,
+    folder_bytes,
+    is_vacant,
+)
+from vaultmem.stores.vectors import VectorStore
+
+LOCKS = Path("/proc/locks")
 
 
 def test_on_a_full_disk_the_advice_is_to_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,3 +89,42 @@ def test_a_folder_takes_what_its_files_take(tmp_path: Path) -> None:
     (tmp_path / "leads nowhere").symlink_to(tmp_path / "none")
     assert folder_bytes(tmp_path) == 8
     assert folder_bytes(tmp_path / "none") == 0
+
+
+@pytest.fixture
+def open_umask() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize("opened", [lambda path: Catalog(path, writable=True), VectorStore.open])
+def test_whatever_the_umask_nobody_else_can_read_the_file_or_its_journals(
+    tmp_path: Path, open_umask: None, opened: Callable[[Path], Catalog | VectorStore]
+) -> None:
+    path = tmp_path / "c.sqlite"
+    with contextlib.closing(opened(path)):
+        assert len(list(tmp_path.iterdir())) == 3
+        assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
+        for file in tmp_path.iterdir():
+            file.chmod(0o644)  # as earlier versions made them
+        opened(path).close()
+        assert {stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()} == {0o600}
+
+
+@pytest.mark.skipif(not LOCKS.exists(), reason="the system does not list its locks")
+def test_closing_it_to_others_ends_no_lock_of_this_process(tmp_path: Path) -> None:
+    """POSIX locks of a process end when it closes any descriptor of the file."""
+    path = tmp_path / "c.sqlite"
+    with contextlib.closing(Catalog(path, writable=True)):
+        inode = f":{path.stat().st_ino} "
+        assert inode in LOCKS.read_text()
+        close_to_others(path)
+        assert inode in LOCKS.read_text()
+
+
+def test_a_link_or_a_folder_in_its_place_is_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "outside").touch(mode=0o644)
+    (tmp_path / "c.sqlite").symlink_to(tmp_path / "outside")
+    close_to_others(tmp_path / "c.sqlite")
+    assert stat.S_IMODE((tmp_path / "outside").stat().st_mode) == 0o644

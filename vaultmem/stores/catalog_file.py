@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import advice_for
+from vaultmem.stores.folders import advice_for, close_to_others
 
 BUSY_TIMEOUT_MS = 5_000
 
@@ -32,6 +32,8 @@ def open_file(path: Path, *, schema: int, tables: str, writable: bool) -> sqlite
     Raises:
         StoreError: it is torn, foreign, of another schema, or missing and not `writable`.
     """
+    if writable:
+        close_to_others(path)
     with as_store_error(path):
         connection = _connect(path, writable=writable)
         try:

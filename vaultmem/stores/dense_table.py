@@ -55,7 +55,7 @@ class DenseTable:
         self._opened_as: int | None = None
         with self.failures():
             if writable and is_vacant(folder):
-                folder.mkdir(parents=True, exist_ok=True)
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
                 self._write_stamp(has_table=False)
             self._check_stamp()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import stat as stat_modes
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +25,21 @@ def advice_for(folder: Path, otherwise: str) -> str:
         if shutil.disk_usage(folder).free < ROOM_WANTED_BYTES:
             return ROOM_ADVICE.format(folder)
     return otherwise
+
+
+def close_to_others(path: Path) -> None:
+    """Let nobody else read a file of SQLite's, which makes its own as the umask says, and its journals after them.
+
+    Where that cannot be, opening the file says why. The file is not opened here: closing it again would end the locks
+    of every connection that this process has to it.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for file in (path, *(path.with_name(f"{path.name}-{journal}") for journal in ("wal", "shm"))):
+        with suppress(OSError):
+            mode = file.lstat().st_mode
+            if stat_modes.S_ISREG(mode) and mode & 0o077:
+                file.chmod(stat_modes.S_IMODE(mode) & ~0o077)
 
 
 @contextmanager

@@ -346,7 +346,7 @@ def _open_index(folder: Path, writable: bool, linked_in: _LinkedFolder | None = 
 
     stamp, meta = folder / _STAMP_FILE, folder / "meta.json"
     if writable and is_vacant(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         tantivy.Index(_schema(), path=str(folder))
         stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
     fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])

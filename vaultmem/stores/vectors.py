@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.catalog_file import JOURNAL_PAGES, connect_reading
-from vaultmem.stores.folders import advice_for
+from vaultmem.stores.folders import advice_for, close_to_others
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,6 +74,8 @@ class VectorStore:
         """Open the file at `path`, made when it is missing and `writable`; a reader needs it to be there."""
         if not writable and not path.is_file():
             raise StoreError(f"{path} does not exist", advice="it appears with the first sync")
+        if writable:
+            close_to_others(path)
         with _failures(path):
             store = cls(path, _connect(path) if writable else connect_reading(path))
             try:
