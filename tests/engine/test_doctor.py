@@ -164,6 +164,16 @@ def test_a_link_in_the_place_of_our_folder_in_the_vault_is_told_of(synced, tmp_p
     assert not check.ok and ".vaultmem/events cannot be used: a symbolic link" in check.detail
 
 
+def test_an_event_file_that_is_a_link_is_told_of(synced, tmp_path):
+    events = synced.root / ".vaultmem" / "events"
+    events.mkdir(parents=True)
+    (events / "s.jsonl").touch()
+    (events / "t.jsonl").symlink_to(tmp_path / "outside")
+    with open_plain(synced) as engine:
+        (check,) = (check for check in engine.doctor().checks if check.name == "own_folders")
+    assert not check.ok and "t.jsonl in it is a symbolic link" in check.detail
+
+
 def test_a_state_dir_that_others_may_enter_is_told_of_and_closed_by_the_next_sync(synced):
     synced.state_dir.chmod(0o755)
     (synced.state_dir / "catalog.sqlite").chmod(0o644)

@@ -143,6 +143,13 @@ def test_what_exists_is_told_of_links_too_and_only_files_are_opened(root: Path) 
                 pass
 
 
+def test_a_link_among_others_is_named(root: Path, outside: Path) -> None:
+    with beneath.folder(root, "a") as folder:
+        assert beneath.link_in(folder) == ""
+        (root / "a" / "link").symlink_to(outside)
+        assert beneath.link_in(folder) == "link"
+
+
 def test_a_pipe_does_not_stop_everything(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
     os.close(beneath.open_file(root, "pipe.md", os.O_RDONLY))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from vaultmem.files import beneath, state_dir
 
 NOBODY = 65_534
+LOCKS = Path("/proc/locks")
 
 
 def mode_of(path: Path) -> int:
@@ -53,6 +55,28 @@ def test_one_that_others_may_enter_is_closed_with_all_that_is_in_it(tmp_path: Pa
     assert mode_of(folder) == mode_of(folder / "lexical-1") == 0o700
     assert mode_of(folder / "catalog.sqlite") == mode_of(folder / "lexical-1" / "meta.json") == 0o600
     assert state_dir.complaint(folder) == ""
+
+
+def test_links_that_others_put_into_a_store_go_when_it_is_closed(tmp_path: Path) -> None:
+    folder = loose(tmp_path / "state", "catalog.sqlite", "dense-1/store.json")
+    outside = loose(tmp_path / "outside", "file")
+    (folder / "dense-1" / "data").symlink_to(outside)
+    (folder / "dense-1" / "file").symlink_to(outside / "file")
+    state_dir.make_own(folder)
+    assert sorted(path.name for path in (folder / "dense-1").iterdir()) == ["store.json"]
+    assert mode_of(outside) == 0o777 and mode_of(outside / "file") == 0o666
+
+
+@pytest.mark.skipif(not LOCKS.exists(), reason="the system does not list its locks")
+def test_closing_it_ends_no_lock_of_this_process(tmp_path: Path) -> None:
+    """POSIX locks of a process end when it closes any descriptor of the file: a worker has the catalog open."""
+    file = loose(tmp_path / "state", "catalog.sqlite") / "catalog.sqlite"
+    with file.open("r+b") as held:
+        fcntl.lockf(held, fcntl.LOCK_EX)
+        assert f":{file.stat().st_ino} " in LOCKS.read_text()
+        state_dir.make_own(file.parent)
+        assert mode_of(file) == 0o600
+        assert f":{file.stat().st_ino} " in LOCKS.read_text()
 
 
 def test_the_modes_of_a_folder_with_other_things_are_not_ours_to_change(tmp_path: Path) -> None:

@@ -259,8 +259,9 @@ def _own_folders(parts: Parts, _: Caches) -> Check:
     """Events, lost versions and turns are written in folders below the root, never through a link in their place."""
     for path in (EVENTS_FOLDER, lost.FOLDER, TURN_FOLDER):
         try:
-            with contextlib.suppress(FileNotFoundError), beneath.folder(parts.config.root, path):
-                pass
+            with contextlib.suppress(FileNotFoundError), beneath.folder(parts.config.root, path) as folder:
+                if link := beneath.link_in(folder):
+                    raise beneath.LinkOnTheWayError(link, f"{link} in it is a symbolic link")
         except OSError as error:
             detail = f"{path} cannot be used: {error.strerror}; until it is deleted no hint can be recorded or given"
             return Check("own_folders", False, detail, is_of_caches=False)

@@ -132,6 +132,12 @@ def exists(parent: int, name: str) -> bool:
     return True
 
 
+def link_in(folder: int) -> str:
+    """The name of a symbolic link in an open folder, or empty. Raises OSError."""
+    with os.scandir(folder) as entries:
+        return next((entry.name for entry in entries if entry.is_symlink()), "")
+
+
 def parts_of(path: str) -> list[str]:
     """The names on the way, none for "". Raises FileNotFoundError for a path that could lead out of its root."""
     parts = path.split("/") if path else []

@@ -10,7 +10,6 @@ import contextlib
 import errno
 import os
 import stat as stat_modes
-from collections.abc import Iterator
 from pathlib import Path
 
 from vaultmem.files import beneath
@@ -33,7 +32,7 @@ def make_own(folder: Path) -> None:
             raise PermissionError(errno.EPERM, reason, str(folder))
         if os.fstat(descriptor).st_mode & OTHERS:
             _close(descriptor, folder)
-        if link := _link_in(descriptor):
+        if link := beneath.link_in(descriptor):
             reason = f"{link} is a symbolic link, and links are not followed: delete it"
             raise beneath.LinkOnTheWayError(str(folder), reason)
 
@@ -47,7 +46,7 @@ def complaint(folder: Path) -> str:
                 return reason
             if status.st_mode & OTHERS:
                 return f"others may look into it (mode {stat_modes.S_IMODE(status.st_mode):04o})"
-            link = _link_in(descriptor)
+            link = beneath.link_in(descriptor)
             return f"{link} is a symbolic link, and links are not followed" if link else ""
     except FileNotFoundError:
         return ""
@@ -74,30 +73,37 @@ def _close(descriptor: int, folder: Path) -> None:
         reason = "others may look into it, and it holds other things; choose a folder of its own: --state-dir"
         raise PermissionError(errno.EPERM, reason, str(folder))
     _close_one(descriptor)
-    for file in _files(descriptor):
-        with contextlib.suppress(OSError):  # a file of somebody else, whom the folder shuts out from now on
-            _close_one(file)
+    _close_below(descriptor)
 
 
 def _close_one(descriptor: int) -> None:
     """What the user may not do, such as write, stays forbidden."""
-    os.fchmod(descriptor, stat_modes.S_IMODE(os.fstat(descriptor).st_mode) & ~OTHERS)
+    os.fchmod(descriptor, _closed(os.fstat(descriptor)))
 
 
-def _files(folder: int) -> Iterator[int]:
-    """A descriptor of each file and folder below an open folder, closed at the next one; links are left out."""
+def _close_below(folder: int, *, is_ours: bool = False) -> None:
+    """Close every file and folder in an open folder that is closed itself; a link in one of `is_ours` goes.
+
+    Files are not opened: closing a descriptor of a database would end all locks that this process has on it.
+    """
     for name in os.listdir(folder):
-        with contextlib.suppress(OSError):
-            descriptor = beneath.open_in(folder, name, os.O_RDONLY)
-            try:
-                yield descriptor
-                if stat_modes.S_ISDIR(os.fstat(descriptor).st_mode):
-                    yield from _files(descriptor)
-            finally:
-                os.close(descriptor)
+        with contextlib.suppress(OSError):  # of somebody else, whom the folder shuts out from now on
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if stat_modes.S_ISDIR(status.st_mode):
+                _close_folder(beneath.open_in(folder, name, os.O_RDONLY | os.O_DIRECTORY))
+            elif stat_modes.S_ISREG(status.st_mode):
+                os.chmod(name, _closed(status), dir_fd=folder)
+            elif is_ours and stat_modes.S_ISLNK(status.st_mode):  # a store makes none
+                os.unlink(name, dir_fd=folder)
 
 
-def _link_in(descriptor: int) -> str:
-    """The name of a link in an open folder, or empty."""
-    with os.scandir(descriptor) as entries:
-        return next((entry.name for entry in entries if entry.is_symlink()), "")
+def _close_folder(descriptor: int) -> None:
+    try:
+        _close_one(descriptor)
+        _close_below(descriptor, is_ours=True)
+    finally:
+        os.close(descriptor)
+
+
+def _closed(status: os.stat_result) -> int:
+    return stat_modes.S_IMODE(status.st_mode) & ~OTHERS

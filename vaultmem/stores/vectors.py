@@ -148,10 +148,11 @@ class VectorStore:
         in use counts as used on that day.
         """
         day = int(before_s // SECONDS_PER_DAY)
-        newest_first = "SELECT rowid, model, text_hash, last_used_day FROM vectors ORDER BY last_used_day DESC, rowid DESC"
+        newest_first = "ORDER BY last_used_day DESC, rowid DESC"
         with self._writing():
             own = self._model(fingerprint)
-            rows = self._connection.execute(newest_first).fetchall()
+            every = f"SELECT rowid, model, text_hash, last_used_day FROM vectors {newest_first}"
+            rows = self._connection.execute(every).fetchall()
             spare = [(rowid, used) for rowid, model, text, used in rows if model != own or text not in in_use]
             gone = [(rowid,) for place, (rowid, used) in enumerate(spare) if place >= most or used < day]
             self._connection.executemany("DELETE FROM vectors WHERE rowid = ?", gone)
