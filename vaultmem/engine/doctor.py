@@ -17,7 +17,6 @@ from vaultmem.evaluation.golden import read_golden
 from vaultmem.events import WatcherMode
 from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
-from vaultmem.notes.parse import digest_of
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync import integrity
@@ -155,10 +154,9 @@ def _notes_on_record(parts: Parts, caches: Caches) -> Check:
 
 def _differs(parts: Parts, row: NoteRow) -> bool:
     try:
-        data, _ = parts.vault.read(row.path)
+        return parts.vault.digest(row.path) != row.digest
     except VaultmemError:
         return False
-    return digest_of(data) != row.digest
 
 
 def _store(store: StoreName) -> CheckOf:
