@@ -19,6 +19,7 @@ from tui.asking import ask, error_text
 from tui.inbox import Inbox
 from tui.key_order import KeyOrder, KeySettled
 from tui.looks.colourless import COLOURLESS_CURSORS, CURSORS, without_colour
+from tui.looks.harmless import HARMLESS
 from tui.looks.preferences import Preferences, default_preferences, theme_for_terminal
 from tui.looks.themes import THEMES
 from tui.messages import (
@@ -108,8 +109,8 @@ class VaultmemApp(App[int]):
         self.stylesheet.set_variables(self.get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Under `NO_COLOR` no colour at all, not even Textual's greys."""
-        filters = super().get_line_filters()
+        """Nothing that a terminal acts on; under `NO_COLOR` no colour at all, not even Textual's greys."""
+        filters = [*super().get_line_filters(), HARMLESS]
         return without_colour(filters) if self.no_color else filters
 
     def get_css_variables(self) -> dict[str, str]:

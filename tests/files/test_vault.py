@@ -118,12 +118,12 @@ def changing_reads(monkeypatch: pytest.MonkeyPatch, file: Path, times: int) -> l
     """Let the file grow while it is read, so many times."""
     real, reads = vault._read_once, list[int]()
 
-    def read(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
-        data, before, _ = real(folder, name)
+    def read(*arguments: Any) -> tuple[Any, FileStat, FileStat]:
+        made, before, _ = real(*arguments)
         if len(reads) < times:
             file.write_text(f"{len(reads)}" * (len(reads) + 50), "utf-8")
-        reads.append(len(data))
-        return data, before, FileStat.of(file.stat())
+        reads.append(before.size)
+        return made, before, FileStat.of(file.stat())
 
     monkeypatch.setattr(vault, "_read_once", read)
     monkeypatch.setattr(vault, "READ_PAUSE_S", 0.0)
@@ -138,6 +138,19 @@ def test_a_file_that_changes_under_the_reader_is_read_again(
     data, state = Vault(root).read("n.md")
     assert (data, state) == (b"1" * 51, FileStat.of(file.stat()))
     assert len(reads) == 3
+
+
+def test_the_digest_is_that_of_the_bytes_in_however_many_pieces(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = put(root, "n.md")
+    file.write_bytes(b"---\nid: a\n---\n" + "缓存".encode() * 500)
+    whole = Vault(root).read_note("n.md").note
+    monkeypatch.setattr(vault, "PIECE_BYTES", 7)
+    assert Vault(root).digest("n.md") == digest_of(file.read_bytes()) == whole.digest
+    assert Vault(root).read_note("n.md").note == whole
+    with pytest.raises(NoteNotFoundError):
+        Vault(root).digest("none.md")
 
 
 def test_a_file_that_does_not_come_to_rest_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from tui.messages import EditsPlanned, NoteRead, SuggestionRead
 from tui.models.shelf import Shelf
 from tui.widgets.boxes import TextBox
 from tui.widgets.key_bar import KeyBar
-from vaultmem.text.shown import harmless
+from vaultmem.text.shown import harmless, harmless_block
 from vaultmem.views import NoteView
 
 
@@ -104,7 +104,7 @@ class DescribeDialog(PlannedDialog):
         """Show the body."""
         event.stop()
         self._plan.see(event.note.path, event.note.digest)
-        self.query_one("#describe-body", Markdown).update(event.note.body[:4_000])
+        self.query_one("#describe-body", Markdown).update(harmless_block(event.note.body[:4_000]))
 
     def on_suggestion_read(self, event: SuggestionRead) -> None:
         """Show the suggestion; it stays one until it is taken."""

@@ -11,7 +11,7 @@ from tui.looks.formatting import MUTED, day, lines
 from tui.looks.signs import STATUSES, sign
 from tui.models.shelf import changed, made
 from vaultmem.text.amounts import size
-from vaultmem.text.shown import harmless
+from vaultmem.text.shown import harmless, harmless_block
 from vaultmem.views import NoteView, OpenedMemory
 
 BODY_CHARS = 6_000
@@ -29,7 +29,7 @@ class NotePreview(VerticalScroll, can_focus=True):
     def show(self, note: OpenedMemory, view: NoteView | None) -> None:
         """Show a note; the same text again does not move the scroll position."""
         self.query_one("#preview-facts", Static).update(_facts(note, view))
-        body = note.body[:BODY_CHARS]
+        body = harmless_block(note.body[:BODY_CHARS])
         if len(note.body) > BODY_CHARS:
             body = (
                 body.rpartition("\n")[0]

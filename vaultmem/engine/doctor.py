@@ -19,7 +19,6 @@ from vaultmem.files import beneath, lost, state_dir
 from vaultmem.files.vault import TURN_FOLDER
 from vaultmem.files.watch import POLLING_WANTED
 from vaultmem.notes.diagnostics import Severity
-from vaultmem.notes.parse import digest_of
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.sync import integrity
@@ -162,10 +161,9 @@ def _notes_on_record(parts: Parts, caches: Caches) -> Check:
 
 def _differs(parts: Parts, row: NoteRow) -> bool:
     try:
-        data, _ = parts.vault.read(row.path)
+        return parts.vault.digest(row.path) != row.digest
     except VaultmemError:
         return False
-    return digest_of(data) != row.digest
 
 
 def _store(store: StoreName) -> CheckOf:

@@ -29,11 +29,15 @@ from vaultmem.notes.names import new_id, note_path
 from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog_rows import NoteRow
+from vaultmem.text.amounts import size
 from vaultmem.text.moments import utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 
 RETRY_S = 10.0
 """How long an edit is made anew when others save the same note at the same time."""
+
+EDIT_LIMIT_BYTES = 64_000_000
+"""A proof holds a note several times over, in bytes, as text and as lines: about seven times this."""
 
 
 class Editor:
@@ -96,11 +100,21 @@ class Editor:
             if note_id is None:
                 raise UsageError("neither an id nor a path was given")
             path = self._path_of(note_id)
+        self._demand_editable(path)
         before, _ = self._vault.read(path)
         found = parse_note(path, before).id
         if note_id is not None and found is not None and found != note_id.strip():
             raise NoteNotFoundError(f"{path} has the id {found!r}, not {note_id!r}")
         return before, path
+
+    def _demand_editable(self, path: str) -> None:
+        """Raise EditRefusedError for a file so large that proving an edit would fill the machine's memory."""
+        stat = self._vault.stat(path)
+        if stat is not None and stat.size > EDIT_LIMIT_BYTES:
+            raise EditRefusedError(
+                f"{path} has {size(stat.size)}, more than the {size(EDIT_LIMIT_BYTES)} of which an edit can be proven",
+                advice="Split it into several memories, or edit it by hand.",
+            )
 
     def _write(self, path: str, before: bytes, after: bytes, what: str) -> None:
         self._demand_root()

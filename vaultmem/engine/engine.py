@@ -21,7 +21,7 @@ from vaultmem.engine.editor import Editor
 from vaultmem.engine.id_clock import IdClock
 from vaultmem.engine.keeper import Keeper
 from vaultmem.engine.lost import diagnose_lost_versions
-from vaultmem.engine.opened import copies, read_memory
+from vaultmem.engine.opened import copies, read_memory, readable_note
 from vaultmem.engine.parts import Parts
 from vaultmem.errors import (
     ConflictError,
@@ -30,6 +30,7 @@ from vaultmem.errors import (
     StoreError,
 )
 from vaultmem.events import Event
+from vaultmem.files.vault import Vault
 from vaultmem.notes.diagnostics import diagnose_root
 from vaultmem.notes.metadata import Status
 from vaultmem.text.moments import utc_now
@@ -49,10 +50,12 @@ from vaultmem.views import (
 if TYPE_CHECKING:
     from vaultmem.engine.background import Background
     from vaultmem.notes.diagnostics import Diagnostic
+    from vaultmem.notes.parse import Note
     from vaultmem.recall.answer import Recall
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_Read = TypeVar("_Read", bound="Note | OpenedMemory")
 
 
 def _by_keeper(verb: Callable[Concatenate[Keeper, _P], _T]) -> Callable[Concatenate[Engine, _P], _T]:
@@ -74,7 +77,7 @@ class Engine:
         self._diagnosed_at: tuple[object, answers.Diagnosed] | None = None
         self._editor = Editor(
             self.parts.vault,
-            path_of=lambda note_id: self.open_memory(note_id).path,
+            path_of=lambda note_id: self._by_id(note_id, readable_note).path,
             paths_with_id=self._paths_with_id,
             demand_root=self.parts.keeper.demand_root,
             follow=self.parts.keeper.after_write,
@@ -270,17 +273,20 @@ class Engine:
         Raises NoteNotFoundError, ConflictError (with the paths), RefusedError when it cannot be read,
         RootMissingError, StoreError.
         """
+        return self._by_id(id, read_memory)
+
+    def _by_id(self, id: str, read: Callable[[Vault, str], _Read]) -> _Read:
         self.freshen()
         try:
-            return self._read_by_id(id)
+            return self._read_by_id(id, read)
         except (NoteNotFoundError, ConflictError):  # perhaps written, moved or edited since the last look
             self.look_again()
-            return self._read_by_id(id)
+            return self._read_by_id(id, read)
 
-    def _read_by_id(self, note_id: str) -> OpenedMemory:
-        """The memory where the last look saw it; the file must still have the id."""
+    def _read_by_id(self, note_id: str, read: Callable[[Vault, str], _Read]) -> _Read:
+        """What `read` makes of the memory where the last look saw it; the file must still have the id."""
         path = self._locate(note_id)
-        memory = read_memory(self.parts.vault, path)
+        memory = read(self.parts.vault, path)
         if memory.id != note_id.strip():
             raise NoteNotFoundError(f"{path} no longer has the id {note_id!r}")
         return memory

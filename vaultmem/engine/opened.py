@@ -32,6 +32,14 @@ def read_memory(vault: Vault, path: str) -> OpenedMemory:
     return opened(parse_note(path, data), data)
 
 
+def readable_note(vault: Vault, path: str) -> Note:
+    """What a note says as its file is now, which is not held whole. Raises as `read_memory`."""
+    note = vault.read_note(path).note
+    if not note.is_readable:
+        read_memory(vault, path)  # says why it cannot be had
+    return note
+
+
 def opened(note: Note, data: bytes) -> OpenedMemory:
     """A note and its bytes as an answer. Raises RefusedError when they are not UTF-8."""
     try:

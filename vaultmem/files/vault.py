@@ -13,9 +13,10 @@ import errno
 import os
 import stat as stat_modes
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, TypeVar
 
 from vaultmem.errors import ConcurrentChangeError, EditRefusedError, NoteNotFoundError, RefusedError
 from vaultmem.files import atomic, beneath, leftovers, lock, lost, replacement
@@ -30,8 +31,10 @@ from vaultmem.files.snapshot import (
     take_snapshot,
 )
 from vaultmem.notes.names import is_note_name, is_skipped_folder
-from vaultmem.notes.parse import Note, parse_note, unknown_note
+from vaultmem.notes.parse import PIECE_BYTES, Intake, Note, unknown_note
 from vaultmem.notes.problems import Code
+
+T = TypeVar("T")
 
 NOTE_LIMIT_BYTES = 256 * 1024 * 1024
 READ_TRIES = 4
@@ -94,11 +97,19 @@ class Vault:
         Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be read or does not
         come to rest.
         """
+        return self._read_at_rest(path, lambda file: file.read())
+
+    def digest(self, path: str) -> str:
+        """The digest of a file's bytes, which are not kept. Raises as `read`."""
+        return self._read_at_rest(path, _taken_in)[0].digest
+
+    def _read_at_rest(self, path: str, read: Callable[[IO[bytes]], T]) -> tuple[T, FileStat]:
+        """What `read` makes of a file that does not change meanwhile, and its state at that time."""
         with _reading(path), self._folder_of(path) as (folder, name):
             for _ in range(READ_TRIES):
-                data, before, after = _read_once(folder, name)
-                if before == after and len(data) == before.size:
-                    return data, before
+                made, before, after = _read_once(folder, name, read)
+                if before == after:
+                    return made, before
                 time.sleep(READ_PAUSE_S)
         raise RefusedError(f"cannot read {path}: it keeps changing", advice="Try again when it is saved.")
 
@@ -108,7 +119,7 @@ class Vault:
         Raises NoteNotFoundError when there is neither a file nor a cloud stub.
         """
         try:
-            data, state = self.read(path)
+            intake, state = self._read_at_rest(path, _taken_in)
         except NoteNotFoundError:
             if self._is_stubbed(path):
                 detail = "its content is still in the cloud"
@@ -117,7 +128,7 @@ class Vault:
         except RefusedError as error:
             reason = str(error).removeprefix(f"cannot read {path}: ")
             return Reading(unknown_note(path, Code.UNREADABLE, reason), seen)
-        return Reading(parse_note(path, data), state)
+        return Reading(intake.note(path), state)
 
     def note_at(self, path: str, seen: FileStat = NO_FILE) -> Reading | None:
         """The same, or None where there is none: it may have vanished since somebody saw it."""
@@ -318,11 +329,19 @@ def _has_stub(folder: int, name: str) -> bool:
     return beneath.exists(folder, f".{name}.icloud")
 
 
-def _read_once(folder: int, name: str) -> tuple[bytes, FileStat, FileStat]:
-    """The bytes with the file's state before and after. Raises OSError."""
+def _taken_in(file: IO[bytes]) -> Intake:
+    intake = Intake()
+    while piece := file.read(PIECE_BYTES):
+        intake.add(piece)
+    return intake
+
+
+def _read_once(folder: int, name: str, read: Callable[[IO[bytes]], T]) -> tuple[T, FileStat, FileStat]:
+    """What was read with the file's state before and after. Raises OSError."""
     with beneath.opened(folder, name) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
         status = os.fstat(descriptor)
         if status.st_size > NOTE_LIMIT_BYTES:
             raise OSError(errno.EFBIG, f"it is larger than {NOTE_LIMIT_BYTES // 1024**2} MiB")
-        data = file.read()
-        return data, FileStat.of(status), FileStat.of(os.fstat(descriptor))
+        made = read(file)
+        is_whole = file.tell() == status.st_size  # else it grew or shrank, and perhaps back again
+        return made, FileStat.of(status), FileStat.of(os.fstat(descriptor)) if is_whole else NO_FILE
