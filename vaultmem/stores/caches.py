@@ -214,7 +214,7 @@ class Caches:
         for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
             stat = seals.stat_of(file)
             if stat is not None and stat[1] < oldest_ns:
-                lock.remove(file)
+                lock.remove(file, state_dir=self.state_dir)
 
     # --- seals
 
