@@ -142,12 +142,16 @@ def exists(parent: int, name: str) -> bool:
     return True
 
 
+def is_beneath(path: str) -> bool:
+    """Whether a path, by how it is written, leads to something below its root."""
+    return "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
+
+
 def parts_of(path: str) -> list[str]:
     """The names on the way, none for "". Raises FileNotFoundError for a path that could lead out of its root."""
-    parts = path.split("/") if path else []
-    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+    if path and not is_beneath(path):
         raise FileNotFoundError(errno.ENOENT, "not a path below a folder", path)
-    return parts
+    return path.split("/") if path else []
 
 
 def _step(parent: int, name: str, make: int | None) -> int:

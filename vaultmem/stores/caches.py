@@ -35,7 +35,6 @@ VECTORS_FILE = "vectors.sqlite"
 
 SESSION_LOCK_KEPT_S = 86_400
 
-
 CONDEMNED = "condemned"
 """In the place of the rules that a generation was made with: it is empty, and waits to be made anew."""
 
@@ -320,14 +319,20 @@ class Caches:
 
     def check_vectors(self) -> None:
         """See that the kept vectors are sound where their file is another than we left; damaged ones are begun anew."""
-        if self._are_vectors_trusted:
-            return
+        if not self._are_vectors_trusted:
+            self.set_vectors_aside()
+
+    def set_vectors_aside(self) -> bool:
+        """Begin the kept vectors anew where they are damaged; whether they were."""
         try:
             if self.vectors is not None:
                 self.vectors.verify()
+            is_damaged = False
         except StoreError:
             self.replace_vectors()
+            is_damaged = True
         self._are_vectors_trusted = True
+        return is_damaged
 
     def replace_vectors(self) -> None:
         """Begin with an empty file of kept vectors: their texts are embedded again."""
