@@ -162,6 +162,12 @@ def test_a_link_in_the_place_of_our_folder_in_the_vault_is_told_of(synced, tmp_p
     with open_plain(synced) as engine:
         (check,) = (check for check in engine.doctor().checks if check.name == "own_folders")
     assert not check.ok and ".vaultmem/events cannot be used: a symbolic link" in check.detail
+    (synced.root / ".vaultmem").unlink()
+    (synced.root / ".vaultmem").mkdir()
+    (synced.root / ".vaultmem" / "turn").symlink_to(tmp_path / "outside")
+    with open_plain(synced) as engine:
+        (check,) = (check for check in engine.doctor().checks if check.name == "own_folders")
+    assert not check.ok and "hint" not in check.detail and "do not wait for each other" in check.detail
 
 
 def test_an_event_file_that_is_a_link_is_told_of(synced, tmp_path):

@@ -101,6 +101,22 @@ class FakeTime:
 # --- sync, and after an edit
 
 
+def test_a_full_sync_that_meets_a_broken_store_is_full_all_the_same(world, engine, monkeypatch):
+    world.note("a.md", "a", "alpha\n")
+    engine.sync()
+    real, asked = lexical.sync, []
+
+    def break_once(*arguments, **options):
+        asked.append(options.get("full", False))
+        if len(asked) == 1:
+            raise StoreError("torn")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(lexical, "sync", break_once)
+    engine.sync(full=True)
+    assert asked == [True, True]
+
+
 def test_a_foreground_sync_waits_until_a_broken_note_is_surely_broken(world, engine):
     world.note("a.md", "a")
     world.note("b.md", "b")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.files import atomic
+from vaultmem.files import atomic, beneath, exchange
 
 
 def mode_of(path: Path) -> int:
@@ -55,3 +55,19 @@ def test_only_what_must_outlive_a_power_cut_is_forced_to_the_disk(
     monkeypatch.setattr(os, "fsync", forced.append)
     atomic.write_file(tmp_path / "a", b"x", is_durable=is_durable)
     assert len(forced) == (2 if is_durable else 0)  # the file and its folder
+
+
+def test_a_move_that_fails_leaves_no_empty_file_in_the_new_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system has no rename to a free name, the name is claimed by an empty file first."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    (tmp_path / "a").write_text("precious")
+    monkeypatch.setattr(exchange, "move_to_free_name", lambda *_: False)
+    monkeypatch.setattr(os, "rename", refuse)
+    with beneath.folder(tmp_path) as folder, pytest.raises(PermissionError):
+        atomic.move(folder, "a", folder, "b")
+    assert os.listdir(tmp_path) == ["a"] and (tmp_path / "a").read_text() == "precious"

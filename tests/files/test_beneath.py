@@ -27,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_a_file_is_opened_through_its_folders(root: Path) -> None:
-    descriptor = beneath.open_file(root, "a/b/c.md", os.O_RDONLY)
+    descriptor = beneath.open_file(root, "a/b/c.md")
     try:
         assert os.read(descriptor, 9) == b"c"
     finally:
@@ -61,7 +61,7 @@ def test_a_link_on_the_way_is_an_error_and_nothing_is_made_behind_it(
     with pytest.raises(beneath.LinkOnTheWayError), beneath.folder(root, f"{place}/new", make=0o777):
         pass
     with pytest.raises(beneath.LinkOnTheWayError):
-        beneath.open_file(root, f"{place}/secret.md", os.O_RDONLY)
+        beneath.open_file(root, f"{place}/secret.md")
     assert os.listdir(outside) == ["secret.md"]
 
 
@@ -69,8 +69,10 @@ def test_a_link_in_the_place_of_the_file_is_an_error(root: Path, outside: Path) 
     (root / "x.md").symlink_to(outside / "secret.md")
     (root / "y.md").symlink_to(outside / "new.md")
     for name, flags in (("x.md", os.O_RDONLY), ("x.md", os.O_WRONLY), ("y.md", os.O_WRONLY | os.O_CREAT)):
-        with pytest.raises(beneath.LinkOnTheWayError):
-            beneath.open_file(root, name, flags)
+        with pytest.raises(beneath.LinkOnTheWayError), beneath.folder(root) as folder:
+            beneath.open_in(folder, name, flags)
+    with pytest.raises(beneath.LinkOnTheWayError):
+        beneath.open_file(root, "x.md")
     assert os.listdir(outside) == ["secret.md"]
 
 
@@ -95,7 +97,7 @@ def test_a_path_that_could_lead_out_reaches_nothing(root: Path, path: str) -> No
     with pytest.raises(FileNotFoundError), beneath.folder(root, path):
         pass
     with pytest.raises(FileNotFoundError):
-        beneath.open_file(root, path, os.O_RDONLY)
+        beneath.open_file(root, path)
 
 
 def test_no_descriptor_is_left_open(root: Path, outside: Path) -> None:
@@ -152,4 +154,7 @@ def test_a_link_among_others_is_named(root: Path, outside: Path) -> None:
 
 def test_a_pipe_does_not_stop_everything(root: Path) -> None:
     os.mkfifo(root / "pipe.md")
-    os.close(beneath.open_file(root, "pipe.md", os.O_RDONLY))
+    with pytest.raises(FileNotFoundError, match="not a regular file"):
+        beneath.open_file(root, "pipe.md")
+    with beneath.folder(root) as folder:
+        os.close(beneath.open_in(folder, "pipe.md", os.O_RDONLY))

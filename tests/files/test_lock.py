@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -163,6 +164,57 @@ def test_a_lock_that_is_no_file_is_refused(path):
         WriterLock(path).try_acquire()
 
 
+def test_what_others_left_among_the_locks_of_sessions_holds_no_session_up_and_no_sweep(tmp_path):
+    """A link, a hard link, a folder that others may look into: as versions and programs before us left them."""
+    state, outside = tmp_path / "state", tmp_path / "outside"
+    sessions = state / "sessions"
+    sessions.mkdir(parents=True)
+    sessions.chmod(0o755)
+    outside.write_text("precious")
+    (sessions / "a.lock").symlink_to(outside)
+    (sessions / "b.lock").hardlink_to(outside)
+    (sessions / "c.lock").touch()
+    for name in ("a.lock", "b.lock", "c.lock", "none.lock"):
+        lock.remove(sessions / name, state_dir=state)
+    assert sorted(os.listdir(sessions)) == ["a.lock", "b.lock"] and outside.read_text() == "precious"
+    held = WriterLock(sessions / "s.lock", state_dir=state)
+    assert held.try_acquire()
+    lock.remove(sessions / "s.lock", state_dir=state)
+    assert held.is_held
+    held.release()
+
+
+def without_locks(monkeypatch):
+    def refuse(descriptor: int, operation: int) -> None:
+        raise OSError(
+            errno.EBADF, "Bad file descriptor"
+        )  # as NFS says of a folder, or of a file open for reading
+
+    monkeypatch.setattr(lock.fcntl, "flock", refuse)
+
+
+def test_where_the_file_system_has_no_locks_nobody_is_blamed_for_holding_one(path, monkeypatch):
+    without_locks(monkeypatch)
+    before = len(os.listdir("/dev/fd"))
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        WriterLock(path).try_acquire(5.0)
+    assert holder(path) is None
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_small_file_of_ours_is_locked_while_it_is_open(tmp_path):
+    with lock.locked_file(tmp_path / "state", "number", 0.0) as descriptor:
+        os.write(descriptor, b"1")
+        with (
+            pytest.raises(OSError, match="keeps it locked"),
+            lock.locked_file(tmp_path / "state", "number", 0.0),
+        ):
+            pass
+    with lock.locked_file(tmp_path / "state", "number", 0.0) as descriptor:
+        assert os.read(descriptor, 9) == b"1"
+    assert (tmp_path / "state" / "number").stat().st_mode & 0o777 == 0o600
+
+
 # --- turns
 
 
@@ -184,6 +236,12 @@ def test_where_there_can_be_no_lock_nobody_waits(tmp_path):
         with lock.turn(root, "own/turn", 0.0), lock.turn(root, "own/turn", 0.0):
             pass
     assert os.listdir(tmp_path / "outside") == []
+
+
+def test_a_root_whose_file_system_has_no_locks_lets_everybody_write_at_once(tmp_path, monkeypatch):
+    without_locks(monkeypatch)
+    with lock.turn(tmp_path, "own/turn", 60.0), lock.turn(tmp_path, "own/turn", 60.0):
+        pass
 
 
 @needs_root

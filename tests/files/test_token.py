@@ -52,7 +52,7 @@ def test_a_link_a_folder_or_a_pipe_in_its_place_is_refused(tmp_path: Path) -> No
         kept_token(tmp_path)
     token_file(tmp_path).rmdir()
     os.mkfifo(token_file(tmp_path))
-    with pytest.raises(OSError, match="not a file"):
+    with pytest.raises(OSError, match="no file of this user"):
         kept_token(tmp_path)
 
 
@@ -60,5 +60,5 @@ def test_a_link_a_folder_or_a_pipe_in_its_place_is_refused(tmp_path: Path) -> No
 def test_somebody_elses_is_refused(tmp_path: Path) -> None:
     kept_token(tmp_path)
     os.chown(token_file(tmp_path), 65534, 65534)
-    with pytest.raises(PermissionError, match="another user"):
+    with pytest.raises(PermissionError, match="no file of this user"):
         kept_token(tmp_path)

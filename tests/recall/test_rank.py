@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.recall.vaults import NOW, Vault
 from vaultmem.recall.answer import Mode, Recall
+from vaultmem.recall.rank import recall
 from vaultmem.recall.scoring import PROJECT_BONUS, Verdict
 
 
@@ -128,6 +129,12 @@ def test_a_failing_embedder_makes_the_answer_lexical_and_is_told(vault: Vault) -
     vault.embedder.is_failing = True
     answer = vault.ask("context cache ordering prefix")
     assert answer.mode is Mode.LEXICAL and answer.hints[0].id == "cache" and "fail" in answer.trouble
+
+
+def test_what_the_stores_lack_is_told_beside_a_failing_embedder(vault: Vault) -> None:
+    vault.embedder.is_failing = True
+    answer = recall("context cache ordering", replace(vault.sources(), missing="notes that wait: 3"))
+    assert answer.trouble.startswith("notes that wait: 3; recall uses words alone: ")
 
 
 def test_without_a_lexical_store_recall_is_dense(vault: Vault) -> None:

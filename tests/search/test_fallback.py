@@ -62,9 +62,9 @@ def test_notes_that_the_limit_leaves_out_are_not_read(
     asked: list[str] = []
     opened = beneath.open_file
 
-    def noted(root: Path, path: str, flags: int) -> int:
+    def noted(root: Path, path: str) -> int:
         asked.append(path)
-        return opened(root, path, flags)
+        return opened(root, path)
 
     monkeypatch.setattr(beneath, "open_file", noted)
     assert places(search_by_python(wanted(tmp_path, "needle", limit=1))) == [("c.md", 1)]

@@ -190,6 +190,19 @@ def test_a_place_with_a_path_too_long_for_sockets_holds_the_address_alone(
     assert not path.parent.exists() and not list(long.iterdir())
 
 
+def test_a_place_that_takes_no_socket_is_left_as_it_was(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is tried again and again: each try would leave a folder and a descriptor."""
+    made = tmp_path / ("too long for a socket" * 6)
+    made.mkdir(mode=0o700)
+    monkeypatch.setattr(worker, "socket_folder", lambda _: str(made))
+    before = len(os.listdir("/dev/fd"))
+    with pytest.raises(OSError):
+        Worker(engine, lambda *_: "")  # type: ignore[arg-type]
+    assert len(os.listdir("/dev/fd")) == before and not made.exists()
+
+
 def test_a_socket_whose_folder_others_can_reach_is_not_spoken_to(
     engine: FakeEngine, client: WorkerClient
 ) -> None:

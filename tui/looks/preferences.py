@@ -33,9 +33,7 @@ class Preferences:
         """Keep the theme's name for the next start."""
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            flags = (
-                os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-            )  # never through a link
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
             with os.fdopen(os.open(self.file, flags, 0o600), "w", encoding="utf-8") as file:
                 file.write(json.dumps({"theme": name}) + "\n")
         except OSError:

@@ -83,9 +83,7 @@ def watch(options: Options) -> int:
     log_harmlessly()
     ended, lost = threading.Event(), list[EngineError]()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if (
-            number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN
-        ):  # nohup: it outlives its terminal
+        if signal.getsignal(number) != signal.SIG_IGN or number != signal.SIGHUP:  # else nohup started it
             signal.signal(number, lambda *_: ended.set())
     with open_engine(options, hold=True) as engine, contextlib.ExitStack() as serving:
         engine.subscribe(_printer(ended, lost) if options.json else _narrate_event)
@@ -316,9 +314,8 @@ def open_note(options: Options) -> int:
 
 def tui(options: Options) -> int:
     """The dashboard."""
-    if not all(
-        map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))
-    ):  # it reads the first and draws on the last
+    # It reads the first and draws on the last.
+    if not all(map(is_terminal, (sys.stdin, sys.stdout, sys.stderr))):
         raise UsageError(
             "the dashboard needs a terminal", advice="`vaultmem status` and `doctor` print text."
         )

@@ -78,10 +78,11 @@ def open_engine(options: Options, *, hold: bool = False) -> Engine:
 
 
 def _narrate_failure(event: Event) -> None:
-    if type(event).__name__ == "EngineFailed":
-        from vaultmem.cli.output import narrate
-        from vaultmem.cli.progress import told
+    from vaultmem.cli.output import narrate
+    from vaultmem.cli.progress import told
+    from vaultmem.events import EngineFailed
 
+    if isinstance(event, EngineFailed):
         narrate(told(event))
 
 

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
 
 FREE_BYTES_WANTED = 200 * 1024 * 1024
 
+_OWN_FOLDERS = {
+    EVENTS_FOLDER: "no hint can be recorded or given",
+    lost.FOLDER: "a version that loses its name stays beside its note, under a name that begins with a dot",
+    TURN_FOLDER: "edits of one note at the same time do not wait for each other",
+}
+"""Folders of ours below the root, and what goes wrong without each."""
+
 WRITER_SETTLES_S = 2.0
 """How long a disagreement must last to be one, while somebody writes."""
 
@@ -254,14 +261,14 @@ def _state_dir(parts: Parts, _: Caches) -> Check:
 
 
 def _own_folders(parts: Parts, _: Caches) -> Check:
-    """Events, lost versions and turns are written in folders below the root, never through a link in their place."""
-    for path in (EVENTS_FOLDER, lost.FOLDER, TURN_FOLDER):
+    """Nothing is written through a link in the place of a folder of ours below the root."""
+    for path, without in _OWN_FOLDERS.items():
         try:
             with contextlib.suppress(FileNotFoundError), beneath.folder(parts.config.root, path) as folder:
                 if link := beneath.link_in(folder):
                     raise beneath.LinkOnTheWayError(link, f"{link} in it is a symbolic link")
         except OSError as error:
-            detail = f"{path} cannot be used: {error.strerror}; until it is deleted no hint can be recorded or given"
+            detail = f"{path} cannot be used: {error.strerror}; until it is deleted {without}"
             return Check("own_folders", False, detail, is_of_caches=False)
     return Check("own_folders", True, "no link in their place", is_of_caches=False)
 

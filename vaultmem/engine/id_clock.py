@@ -7,13 +7,11 @@ was given lies in a file of the state dir; whoever asks holds its lock meanwhile
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
-import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from vaultmem.files import beneath, state_dir
+from vaultmem.files.lock import locked_file
 from vaultmem.text.moments import utc_now
 
 CLOCK_FILE = "id.clock"
@@ -21,7 +19,6 @@ AHEAD_LIMIT = timedelta(hours=1)
 """A last time further ahead than this was given while the machine's clock was wrong, and is not gone on from."""
 
 WAIT_S = 2.0
-PAUSE_S = 0.002
 _DIGITS = 20
 _MILLISECOND = timedelta(milliseconds=1)
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -38,26 +35,9 @@ class IdClock:
 
         Where no file can be kept (a full disk, a state dir that is not ours) it is just the time now.
         """
-        with contextlib.suppress(OSError):
-            state_dir.make_own(self._state_dir)
-            descriptor = beneath.open_file(self._state_dir, CLOCK_FILE, os.O_RDWR | os.O_CREAT)
-            try:
-                _wait_for_lock(descriptor)
-                return _next(descriptor)
-            finally:
-                os.close(descriptor)  # releases the lock
+        with contextlib.suppress(OSError), locked_file(self._state_dir, CLOCK_FILE, WAIT_S) as descriptor:
+            return _next(descriptor)
         return _in_milliseconds(utc_now())
-
-
-def _wait_for_lock(descriptor: int) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise
-            time.sleep(PAUSE_S)
 
 
 def _next(descriptor: int) -> datetime:

@@ -9,7 +9,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -127,7 +126,7 @@ class Keeper:
             )
         except StoreError:
             integrity.mend(caches)
-            outcome = sync(caches, self._vault, deadline=deadline, on_progress=progress)
+            outcome = sync(caches, self._vault, full=full, deadline=deadline, on_progress=progress)
         self._tell_condemned(caches)
         if paths is None:
             self._looked_at, self.overlay = time.monotonic(), Overlay()
@@ -324,7 +323,7 @@ class Keeper:
         Raises RootMissingError.
         """
         if not self.find_root():
-            with suppress(WriterBusyError):  # whoever writes the caches takes it over
+            with contextlib.suppress(WriterBusyError):  # whoever writes the caches takes it over
                 self.sync(embed=False)
 
     def find_root(self) -> bool:

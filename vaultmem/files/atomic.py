@@ -141,11 +141,17 @@ def _claim(folder: int, name: str, target_folder: int, target: str, *, is_ours: 
             return True
         if is_ours and _linked(folder, name, target):
             return True
-        placeholder = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        os.close(beneath.open_in(target_folder, target, placeholder))
+        placeholder = beneath.open_in(target_folder, target, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
     except FileExistsError:
         return False
-    os.rename(name, target, src_dir_fd=folder, dst_dir_fd=target_folder)
+    try:
+        os.rename(name, target, src_dir_fd=folder, dst_dir_fd=target_folder)
+    except OSError:
+        if is_at(target_folder, target, placeholder) and not os.fstat(placeholder).st_size:
+            os.unlink(target, dir_fd=target_folder)
+        raise
+    finally:
+        os.close(placeholder)
     return True
 
 

@@ -91,18 +91,21 @@ class Way:
         os.close(self._root)
 
 
-def open_file(root: str | Path, path: str, flags: int, mode: int = 0o600) -> int:
-    """A descriptor of the file `path` below `root`, opened with `flags`; the caller closes it.
+def open_file(root: str | Path, path: str) -> int:
+    """A descriptor of the regular file `path` below `root`, for reading; the caller closes it.
 
-    Never waits for the other end of a pipe. Raises LinkOnTheWayError, OSError.
+    Raises LinkOnTheWayError, FileNotFoundError for what is no regular file, OSError.
     """
     *parents, name = parts_of(path) or [path]
     with folder(root, "/".join(parents)) as descriptor:
-        return open_in(descriptor, name, flags, mode)
+        return open_regular(descriptor, name)
 
 
 def open_in(parent: int, name: str, flags: int, mode: int = 0o600) -> int:
-    """The same in an open folder. Raises LinkOnTheWayError, OSError."""
+    """A descriptor of whatever has this name in an open folder; the caller closes it.
+
+    Never waits for the other end of a pipe. Raises LinkOnTheWayError, OSError.
+    """
     try:
         return os.open(name, flags | _NO_LINK | os.O_NONBLOCK, mode, dir_fd=parent)
     except OSError as error:
@@ -111,13 +114,20 @@ def open_in(parent: int, name: str, flags: int, mode: int = 0o600) -> int:
         raise
 
 
+def open_regular(parent: int, name: str, flags: int = os.O_RDONLY) -> int:
+    """The same for a regular file. Raises FileNotFoundError for what is none, LinkOnTheWayError, OSError."""
+    descriptor = open_in(parent, name, flags)
+    if not stat_modes.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise FileNotFoundError(errno.ENOENT, "not a regular file", name)
+    return descriptor
+
+
 @contextlib.contextmanager
-def opened(parent: int, name: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> Iterator[int]:
-    """A descriptor of a regular file in an open folder, closed afterwards. Raises LinkOnTheWayError, OSError."""
-    descriptor = open_in(parent, name, flags, mode)
+def opened(parent: int, name: str, flags: int = os.O_RDONLY) -> Iterator[int]:
+    """The same, closed afterwards."""
+    descriptor = open_regular(parent, name, flags)
     try:
-        if not stat_modes.S_ISREG(os.fstat(descriptor).st_mode):
-            raise FileNotFoundError(errno.ENOENT, "not a regular file", name)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -138,12 +148,16 @@ def link_in(folder: int) -> str:
         return next((entry.name for entry in entries if entry.is_symlink()), "")
 
 
+def is_beneath(path: str) -> bool:
+    """Whether a path, by how it is written, leads to something below its root."""
+    return "\0" not in path and not any(part in ("", ".", "..") for part in path.split("/"))
+
+
 def parts_of(path: str) -> list[str]:
     """The names on the way, none for "". Raises FileNotFoundError for a path that could lead out of its root."""
-    parts = path.split("/") if path else []
-    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+    if path and not is_beneath(path):
         raise FileNotFoundError(errno.ENOENT, "not a path below a folder", path)
-    return parts
+    return path.split("/") if path else []
 
 
 def _step(parent: int, name: str, make: int | None) -> int:

@@ -17,21 +17,36 @@ from pathlib import Path
 
 from vaultmem.errors import WriterBusyError
 from vaultmem.files import beneath
+from vaultmem.files.state_dir import make_own, open_own
 
 SESSIONS_FOLDER = "sessions"
 """Where in a state dir the locks of a client's sessions lie."""
 
 RETRY_S = 0.02
+PAUSE_S = 0.005
+"""The same where a lock is held for an instant only."""
 PROBE_GRACE_S = 0.06
 """Asking whether a writer lives holds a shared lock for an instant; a taker tries for this long before it gives up."""
 
 
-def _try_lock(descriptor: int, *, shared: bool) -> bool:
+def _try_lock(descriptor: int, *, shared: bool = False) -> bool:
+    """Raises OSError where the file system has no locks: that is not to be waited for."""
     try:
         fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
     return True
+
+
+def wait(descriptor: int, timeout_s: float) -> bool:
+    """Wait for the lock on an open file, which closing it releases; whether it is held now.
+
+    Raises OSError where the file system has no locks.
+    """
+    deadline = time.monotonic() + timeout_s
+    while not (is_held := _try_lock(descriptor)) and time.monotonic() <= deadline:
+        time.sleep(PAUSE_S)
+    return is_held
 
 
 _LOCKS: weakref.WeakSet[WriterLock] = weakref.WeakSet()
@@ -47,10 +62,14 @@ os.register_at_fork(after_in_child=_let_go_in_child)
 
 
 class WriterLock:
-    """The writer's lock of one state dir, held or not. Not shared between threads without care of one's own."""
+    """The writer's lock of one state dir, held or not. Not shared between threads without care of one's own.
 
-    def __init__(self, path: Path) -> None:
+    A lock that lies deeper than in the state dir itself, such as a session's, is told which that is.
+    """
+
+    def __init__(self, path: Path, *, state_dir: Path | None = None) -> None:
         self._path = path
+        self._state_dir = state_dir or path.parent
         self._descriptor: int | None = None
         _LOCKS.add(self)
 
@@ -72,17 +91,17 @@ class WriterLock:
         return True
 
     def _try_once(self) -> bool:
-        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with beneath.folder(self._path.parent) as folder:
-            descriptor = _open_own(folder, self._path.name, os.O_RDWR | os.O_CREAT)
-        # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
-        if not (_try_lock(descriptor, shared=False) and _is_at(self._path, descriptor)):
-            os.close(descriptor)
-            return False
-        self._descriptor = descriptor
+        make_own(self._state_dir)
+        *folders, name = self._path.relative_to(self._state_dir).parts
+        with beneath.folder(self._state_dir, "/".join(folders), make=0o700) as folder:
+            self._descriptor = open_own(folder, name)
         try:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            # Between opening and locking somebody may have deleted the file: that lock would keep nobody out.
+            if not (_try_lock(self._descriptor) and self.is_held):
+                self.release()
+                return False
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"{os.getpid()}\n".encode(), 0)
         except OSError:  # a full disk; a lock that nobody remembers would keep all out, and us
             self.release()
             raise
@@ -102,7 +121,7 @@ class WriterLock:
                 advice="Wait for it to finish, or stop it; a running `vaultmem watch` or `tui` syncs by itself.",
             )
 
-    def remove(self) -> None:
+    def discard(self) -> None:
         """Let go of the lock, if it is held, and take its file away: who waits for it makes it anew."""
         if self.is_held:
             with contextlib.suppress(OSError):
@@ -127,40 +146,40 @@ def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
         try:
             descriptor = stack.enter_context(beneath.folder(root, path, make=0o700))
             status = os.fstat(descriptor)
-            is_own = _is_of_this_user(status)
+            is_own = status.st_uid == os.geteuid() or os.geteuid() == 0
             if is_own and stat_modes.S_IMODE(status.st_mode) != 0o700:
                 os.fchmod(descriptor, 0o700)
+            is_busy = is_own and not wait(descriptor, timeout_s)
         except OSError:
-            is_own = False
-        if is_own:
-            _wait(descriptor, timeout_s)
+            is_busy = False
+        if is_busy:
+            raise OSError(errno.EBUSY, "another process is writing notes here")
         yield
 
 
-def _wait(descriptor: int, timeout_s: float) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not _try_lock(descriptor, shared=False):
-        if time.monotonic() > deadline:
-            raise OSError(errno.EBUSY, "another process is writing notes here")
-        time.sleep(RETRY_S)
+@contextlib.contextmanager
+def locked_file(state_dir: Path, name: str, timeout_s: float) -> Iterator[int]:
+    """A small file of ours in the state dir, made if it is missing, and ours alone while it is open.
 
-
-def _open_own(folder: int, name: str, flags: int) -> int:
-    """A descriptor of a lock file, never of what somebody put in its place. Raises OSError."""
+    Raises OSError, also when another process keeps it for longer than `timeout_s`.
+    """
+    make_own(state_dir)
+    with beneath.folder(state_dir) as folder:
+        descriptor = open_own(folder, name)
     try:
-        descriptor = beneath.open_in(folder, name, flags, 0o600)
-    except beneath.LinkOnTheWayError:
-        raise PermissionError(errno.EPERM, "the lock is a symbolic link; delete it", name) from None
-    status = os.fstat(descriptor)
-    is_file = stat_modes.S_ISREG(status.st_mode) and status.st_nlink <= 1
-    if not (is_file and _is_of_this_user(status)):
+        if not wait(descriptor, timeout_s):
+            raise OSError(errno.EBUSY, "another process keeps it locked", name)
+        yield descriptor
+    finally:
         os.close(descriptor)
-        raise PermissionError(errno.EPERM, "the lock is no file of this user; delete it", name)
-    return descriptor
 
 
-def _is_of_this_user(status: os.stat_result) -> bool:
-    return status.st_uid == os.geteuid() or os.geteuid() == 0
+def remove(path: Path, *, state_dir: Path) -> None:
+    """Delete the file of a lock that nobody holds. What cannot be deleted stays, as does what is no lock of ours."""
+    left = WriterLock(path, state_dir=state_dir)
+    with contextlib.suppress(OSError):
+        if path.exists() and left.try_acquire():
+            left.discard()
 
 
 def _is_at(path: Path, descriptor: int) -> bool:
@@ -173,14 +192,12 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 def holder(path: Path) -> int | None:
     """The process id of the live holder of the lock at `path`, or None. Takes nothing away from anybody."""
-    try:
-        descriptor = beneath.open_file(path.parent, path.name, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        if _try_lock(descriptor, shared=True):
-            return None
-        text = os.pread(descriptor, 32, 0).split(b"\n")[0]
-        return int(text) if text.isdigit() else 0
-    finally:
-        os.close(descriptor)
+    with (
+        contextlib.suppress(OSError),
+        beneath.folder(path.parent) as folder,
+        beneath.opened(folder, path.name) as descriptor,
+    ):
+        if not _try_lock(descriptor, shared=True):
+            text = os.pread(descriptor, 32, 0).split(b"\n")[0]
+            return int(text) if text.isdigit() else 0
+    return None

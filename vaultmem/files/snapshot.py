@@ -112,7 +112,7 @@ def _scope(paths: Iterable[str]) -> tuple[str, ...] | None:
         folder, _, name = tidy.rpartition("/")
         if note := placeholder_of(name):
             tidy = f"{folder}/{note}" if folder else note
-        if not any(part in ("", ".", "..") for part in tidy.split("/")):
+        if beneath.is_beneath(tidy):
             scope.add(_printable(tidy))
     return tuple(sorted(scope))
 

@@ -54,6 +54,27 @@ def complaint(folder: Path) -> str:
         return error.strerror or str(error)
 
 
+def open_own(folder: int, name: str, flags: int = os.O_RDWR | os.O_CREAT) -> int:
+    """A descriptor of a file of ours in an open folder of the state dir; the caller closes it.
+
+    It is closed to everybody else. Raises PermissionError for what somebody put in its place, OSError.
+    """
+    try:
+        descriptor = beneath.open_in(folder, name, flags)
+    except beneath.LinkOnTheWayError:
+        raise PermissionError(errno.EPERM, "it is a symbolic link; delete it", name) from None
+    try:
+        status = os.fstat(descriptor)
+        if not stat_modes.S_ISREG(status.st_mode) or status.st_nlink > 1 or status.st_uid != os.geteuid():
+            raise PermissionError(errno.EPERM, "it is no file of this user alone; delete it", name)
+        if status.st_mode & OTHERS:
+            _close_one(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 def _make(folder: Path) -> None:
     """Make the folder and what is missing above it, for this user alone."""
     with contextlib.suppress(FileExistsError):

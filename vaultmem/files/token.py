@@ -5,18 +5,19 @@ A port of this machine is open to everybody on it; a file of mode 0600 is not.
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import fcntl
 import os
 import secrets
-import stat as stat_modes
 from pathlib import Path
 
 from vaultmem.files import beneath
-from vaultmem.files.state_dir import make_own
+from vaultmem.files.lock import locked_file
+from vaultmem.files.state_dir import open_own
 
 TOKEN_FILE = "mcp-token"
 TOKEN_BYTES = 32
+WAIT_S = 5.0
 _LENGTH = len(secrets.token_urlsafe(TOKEN_BYTES))
 
 
@@ -30,34 +31,25 @@ def kept_token(state_dir: Path) -> str:
 
     Raises OSError: it cannot be kept, or a link, a folder or somebody else's file lies in its place.
     """
-    make_own(state_dir)
-    descriptor = _opened(state_dir)
     try:
-        _check_own(descriptor, token_file(state_dir))
-        fcntl.flock(descriptor, fcntl.LOCK_EX)  # two that start at once must not make two
-        return _read(descriptor) or _made(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _opened(state_dir: Path) -> int:
-    try:
-        return beneath.open_file(state_dir, TOKEN_FILE, os.O_RDWR | os.O_CREAT)
+        # Locked: two servers that start at once must not make two.
+        with locked_file(state_dir, TOKEN_FILE, WAIT_S) as descriptor:
+            return _read(descriptor) or _made(descriptor)
     except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EROFS):
-            raise
-        return beneath.open_file(state_dir, TOKEN_FILE, os.O_RDONLY)  # a state dir that may only be read
+        if error.errno in (errno.EACCES, errno.EROFS) and (token := _told(state_dir)):
+            return token
+        raise
 
 
-def _check_own(descriptor: int, file: Path) -> None:
-    """Nobody but this user may know it, or have chosen it."""
-    status = os.fstat(descriptor)
-    if not stat_modes.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is not a file", str(file))
-    if status.st_uid != os.geteuid():
-        raise PermissionError(errno.EPERM, f"it belongs to another user (uid {status.st_uid})", str(file))
-    if status.st_mode & 0o077:
-        os.fchmod(descriptor, 0o600)
+def _told(state_dir: Path) -> str:
+    """The token in a state dir that may only be read; empty when there is none."""
+    with contextlib.suppress(FileNotFoundError), beneath.folder(state_dir) as folder:
+        descriptor = open_own(folder, TOKEN_FILE, os.O_RDONLY)
+        try:
+            return _read(descriptor)
+        finally:
+            os.close(descriptor)
+    return ""
 
 
 def _read(descriptor: int) -> str:

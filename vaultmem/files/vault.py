@@ -182,7 +182,8 @@ class Vault:
             raise RefusedError(f"{path!r} is no name for a note", advice=advice)
         root_identity(self.root, self._root_advice)
         with _refusing(f"cannot write {path}"), self._folder_of(path, make=0o777) as (folder, name):
-            _refuse_link(folder, name)
+            with contextlib.suppress(FileNotFoundError):
+                _demand_file(folder, name)
             made = next(
                 candidate
                 for candidate in atomic.free_names(name)
@@ -277,10 +278,9 @@ class _LinkOnTheWayError(NoteNotFoundError):
 
 def _refuse_hidden(path: str) -> None:
     """Raise NoteNotFoundError for a path that leaves the root or is hidden."""
-    parts = path.split("/")
-    if "\0" in path or any(part in ("", ".", "..") for part in parts):
+    if not beneath.is_beneath(path):
         raise NoteNotFoundError(f"{path!r} is not a path inside the memory root")
-    if any(is_skipped_folder(part) for part in parts):
+    if any(is_skipped_folder(part) for part in path.split("/")):
         raise NoteNotFoundError(f"{path!r} is hidden: names that begin with a dot are never notes")
 
 
@@ -311,17 +311,13 @@ def _refusing(refusal: str, absence: str | None = None) -> Iterator[None]:
         raise RefusedError(f"{refusal}: {reason_of(error)}") from None
 
 
-def _refuse_link(folder: int, name: str) -> None:
-    """Raise LinkOnTheWayError when a link has the name."""
-    with contextlib.suppress(FileNotFoundError):
-        if stat_modes.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
-            raise beneath.LinkOnTheWayError(name)
-
-
 def _demand_file(folder: int, name: str) -> None:
-    """Raise FileNotFoundError, or LinkOnTheWayError, for what is no regular file."""
-    with beneath.opened(folder, name):
-        pass
+    """Raise FileNotFoundError, or LinkOnTheWayError, for what is no regular file; it need not be readable."""
+    mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+    if stat_modes.S_ISLNK(mode):
+        raise beneath.LinkOnTheWayError(name)
+    if not stat_modes.S_ISREG(mode):
+        raise FileNotFoundError(errno.ENOENT, "not a regular file", name)
 
 
 def _has_stub(folder: int, name: str) -> bool:

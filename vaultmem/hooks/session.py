@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from vaultmem.config import ASSISTANT_HINT_LIMIT, DESCRIPTION_WIDTH, HINT_LIMIT
 from vaultmem.errors import EngineError
 from vaultmem.files.lock import SESSIONS_FOLDER, WriterLock
-from vaultmem.files.state_dir import make_own
 from vaultmem.hooks import budget
 from vaultmem.hooks.suppression import begin_run, suppressed_for_assistant, suppressed_for_user
 from vaultmem.hooks.usage import (
@@ -159,11 +158,10 @@ class Session:
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
-        make_own(self._state_dir)
-        lock = WriterLock(self._lock)
+        lock = WriterLock(self._lock, state_dir=self._state_dir)
         if not lock.try_acquire(budget.SESSION_S):
             raise EngineError("another hook of this session takes too long")
         try:
             yield
         finally:
-            lock.remove()  # a vault has many sessions, and most are never heard of again
+            lock.discard()  # a vault has many sessions, and most are never heard of again

@@ -46,9 +46,10 @@ def recall(
     if not prompt.windows:
         return Recall(query)
     try:
-        vectors, trouble = embed_prompt(prompt, sources), sources.missing
+        vectors, trouble = embed_prompt(prompt, sources), ""
     except EmbedderError as error:
         vectors, trouble = None, f"recall uses words alone: {error}"
+    trouble = "; ".join(filter(None, (sources.missing, trouble)))
     evidence = gather(prompt, vectors, sources)
     ranked = _rank(prompt, evidence, project, now or utc_now())
     candidates = tuple(_judge(ranked, sources, limit, min_score, frozenset(suppressed)))

@@ -6,9 +6,9 @@ Whoever searches by path walks that path anew: between a look and the opening, a
 from __future__ import annotations
 
 import codecs
+import contextlib
 import errno
 import os
-import stat as stat_modes
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,22 +31,28 @@ class NoteFile:
 
 def note_files(root: Path, notices: list[str]) -> Iterator[NoteFile]:
     """Every note, the last path first; what cannot be looked at is added to `notices`."""
+    try:
+        start = beneath.Way(root)
+    except OSError as error:
+        notices.append(f".: {error.strerror}")
+        return
     pending = [("", True, 0)]  # path, whether it is a folder, size
-    while pending:
-        path, is_folder, size = pending.pop()
-        if not is_folder:
-            yield NoteFile(path, size)
-            continue
-        try:
-            with beneath.folder(root, path) as folder, os.scandir(folder) as entries:
-                found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
-                pending += [
-                    item
-                    for entry in found
-                    if (item := _item(f"{path}/{entry.name}" if path else entry.name, entry))
-                ]
-        except OSError as error:
-            notices.append(f"{path or '.'}: {error.strerror}")
+    with contextlib.closing(start) as way:
+        while pending:
+            path, is_folder, size = pending.pop()
+            if not is_folder:
+                yield NoteFile(path, size)
+                continue
+            try:
+                pending += _items(way.to(path), f"{path}/" if path else "")
+            except OSError as error:
+                notices.append(f"{path or '.'}: {error.strerror}")
+
+
+def _items(folder: int, prefix: str) -> list[tuple[str, bool, int]]:
+    with os.scandir(folder) as entries:
+        found = sorted(entries, key=lambda entry: os.fsencode(entry.name))
+        return [item for entry in found if (item := _item(prefix + entry.name, entry))]
 
 
 def _item(path: str, entry: os.DirEntry[str]) -> tuple[str, bool, int] | None:
@@ -65,13 +71,10 @@ class Source:
 
     def __init__(self, root: Path, path: str, size_limit: int) -> None:
         """Open it. Raises OSError, also for what is no regular file, or larger than `size_limit`."""
-        self._descriptor = beneath.open_file(root, path, os.O_RDONLY)
+        self._descriptor = beneath.open_file(root, path)
         self._text: bytes | None = None
         try:
-            status = os.fstat(self._descriptor)
-            if not stat_modes.S_ISREG(status.st_mode):
-                raise FileNotFoundError(errno.ENOENT, "not a regular file")
-            if status.st_size > size_limit:
+            if os.fstat(self._descriptor).st_size > size_limit:
                 raise OSError(errno.EFBIG, too_large(size_limit))
             self._encoding, self._start = self._marked()
         except BaseException:

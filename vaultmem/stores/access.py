@@ -10,7 +10,6 @@ from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError, WriterBusyError
 from vaultmem.files.lock import WriterLock, holder
-from vaultmem.files.state_dir import make_own
 from vaultmem.stores.caches import Caches
 from vaultmem.stores.folders import advice_for
 
@@ -63,7 +62,6 @@ class Access:
         with self._writing:
             self._check_usable()
             with self._state_dir_failures():
-                make_own(self.state_dir)
                 is_taken = self._lock.try_acquire()
             if is_taken:
                 self._keeps_lock = True
@@ -103,7 +101,6 @@ class Access:
     def _lock_held(self, timeout_s: float | None) -> Iterator[None]:
         self._check_usable()
         with self._state_dir_failures():
-            make_own(self.state_dir)
             self._lock.acquire(WRITER_WAIT_S if timeout_s is None else timeout_s)
         self._users += 1
         try:

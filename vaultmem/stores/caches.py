@@ -21,8 +21,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
-from vaultmem.files import atomic
-from vaultmem.files.lock import SESSIONS_FOLDER, WriterLock
+from vaultmem.files import atomic, lock
 from vaultmem.files.state_dir import make_own
 from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
@@ -38,7 +37,6 @@ SPARE_VECTORS = 256
 """So many vectors of texts that no note has any more are kept; in a larger vault as many as are in use."""
 
 SESSION_LOCK_KEPT_S = 86_400
-
 
 CONDEMNED = "condemned"
 """In the place of the rules that a generation was made with: it is empty, and waits to be made anew."""
@@ -215,11 +213,10 @@ class Caches:
     def sweep_session_locks(self) -> None:
         """Delete what killed hooks left of their sessions' locks after a day; one that is held stays."""
         oldest_ns = (time.time() - SESSION_LOCK_KEPT_S) * 1e9
-        for file in (self.state_dir / SESSIONS_FOLDER).glob("*.lock"):
+        for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
             stat = seals.stat_of(file)
-            left = WriterLock(file)
-            if stat is not None and stat[1] < oldest_ns and left.try_acquire():
-                left.remove()
+            if stat is not None and stat[1] < oldest_ns:
+                lock.remove(file, state_dir=self.state_dir)
 
     # --- seals
 
@@ -325,14 +322,20 @@ class Caches:
 
     def check_vectors(self) -> None:
         """See that the kept vectors are sound where their file is another than we left; damaged ones are begun anew."""
-        if self._are_vectors_trusted:
-            return
+        if not self._are_vectors_trusted:
+            self.set_vectors_aside()
+
+    def set_vectors_aside(self) -> bool:
+        """Begin the kept vectors anew where they are damaged; whether they were."""
         try:
             if self.vectors is not None:
                 self.vectors.verify()
+            is_damaged = False
         except StoreError:
             self.replace_vectors()
+            is_damaged = True
         self._are_vectors_trusted = True
+        return is_damaged
 
     def trim_vectors(self, fingerprint: str) -> None:
         """Forget kept vectors of other models, and of texts that no note has, but for the newest spare ones."""

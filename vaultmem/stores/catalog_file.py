@@ -126,9 +126,8 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
         if writable:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA journal_size_limit = 0")
-        connection.execute(
-            "PRAGMA synchronous = FULL"
-        )  # what is vouched for must not outrun, nor lag, the stores
+        # What is vouched for must not outrun, nor lag, the stores.
+        connection.execute("PRAGMA synchronous = FULL")
     except BaseException:
         connection.close()
         raise
@@ -145,11 +144,7 @@ def as_store_error(path: Path) -> Iterator[None]:
     """Turn what SQLite, or a row that is torn, raises inside into a StoreError."""
     try:
         yield
-    except (
-        sqlite3.Error,
-        OSError,
-        ValueError,
-        LookupError,
-    ) as error:  # a torn row breaks other rules than SQLite's
+    # A torn row breaks other rules than SQLite's.
+    except (sqlite3.Error, OSError, ValueError, LookupError) as error:
         advice = advice_for(path.parent, REPAIR_ADVICE)
         raise StoreError(f"{path}: {error}", store="catalog", advice=advice) from error

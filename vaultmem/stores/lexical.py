@@ -263,9 +263,9 @@ class LexicalStore:
         of_segment: dict[int, list[tantivy.DocAddress]] = {}
         for _, address in found.hits:
             of_segment.setdefault(address.segment_ord, []).append(address)
-        smallest = sorted(of_segment.values(), key=len)[: 1 + max(0, len(of_segment) - SEGMENTS_LEFT)]
         if len(of_segment) <= SEGMENTS_LEFT:
             return
+        smallest = sorted(of_segment.values(), key=len)[: 1 + len(of_segment) - SEGMENTS_LEFT]
         docs: list[Any] = [searcher.doc(address) for addresses in smallest for address in addresses]
         with self._writing() as writer:
             for doc in docs:

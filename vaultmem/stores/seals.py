@@ -138,7 +138,7 @@ def _digest_or_none(folder: Path, name: str) -> str | None:
 
 def _digest(folder: Path, name: str) -> str:
     made = hashlib.blake2b(digest_size=_DIGEST_BYTES)
-    with os.fdopen(beneath.open_file(folder, name, os.O_RDONLY), "rb") as file:
+    with os.fdopen(beneath.open_file(folder, name), "rb") as file:
         while block := file.read(_READ_BYTES):
             made.update(block)
     return made.hexdigest()

@@ -194,22 +194,11 @@ def set_damage_aside(caches: Caches) -> bool:
     if not caches.catalog.is_sound():
         caches.replace_catalog()
         return True
-    has_vectors = not set_vectors_aside(caches)
+    was_set_aside = caches.set_vectors_aside()
     broken = {store: found for store in StoreName if (found := damage(caches, store))}
     for store, why in broken.items():
         caches.condemn(store, why)
-    return bool(broken) or not has_vectors
-
-
-def set_vectors_aside(caches: Caches) -> bool:
-    """Begin the kept vectors anew where they are damaged; whether they were. Raises StoreError."""
-    try:
-        if caches.vectors is not None:
-            caches.vectors.verify()
-    except StoreError:
-        caches.replace_vectors()
-        return True
-    return False
+    return bool(broken) or was_set_aside
 
 
 def rules_applied(caches: Caches, note_rules: str) -> None:

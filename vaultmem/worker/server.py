@@ -108,7 +108,7 @@ class Worker:
             try:
                 if _identity(self._address) != self._socket_file:
                     self._listener.close()
-                    self._remove_socket()
+                    self._remove_socket(Path(self._address.socket))
                     self._listener, self._address = self._listen()
                     self._socket_file = _identity(self._address)
                 if not self._is_announced():
@@ -154,14 +154,13 @@ class Worker:
         self._listener.close()
         if self._accepting.is_alive():
             self._accepting.join(timeout=2 * LOOK_EVERY_S)
-        self._remove_socket()
+        self._remove_socket(Path(self._address.socket))
         for connection in list(self._connections):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def _remove_socket(self) -> None:
-        """Take the socket away, and its folder where that was made for it alone."""
-        path = Path(self._address.socket)
+    def _remove_socket(self, path: Path) -> None:
+        """Take a socket away, and its folder where that was made for it alone."""
         with contextlib.suppress(OSError):
             path.unlink(missing_ok=True)
             if str(path.parent) != self._folder:
@@ -183,12 +182,17 @@ class Worker:
         prefix = f"{address_name(str(config.root))[:8]}-"
         _sweep(Path(self._folder), prefix)
         path = Path(socket_folder(self._folder), f"{prefix}{os.getpid()}.sock")
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.settimeout(LOOK_EVERY_S)  # a closed listener does not wake accept() everywhere
-        listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(MOST_CONNECTIONS)
         address = Address(os.getpid(), str(config.root), str(config.state_dir), is_default, str(path))
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.settimeout(LOOK_EVERY_S)  # a closed listener does not wake accept() everywhere
+            listener.bind(str(path))
+            path.chmod(0o600)
+            listener.listen(MOST_CONNECTIONS)
+        except OSError:
+            listener.close()
+            self._remove_socket(path)
+            raise
         return listener, address
 
     def _admit(self, connection: socket.socket) -> None:
