@@ -169,6 +169,7 @@ def test_what_others_left_among_the_locks_of_sessions_holds_no_session_up_and_no
     state, outside = tmp_path / "state", tmp_path / "outside"
     sessions = state / "sessions"
     sessions.mkdir(parents=True)
+    state.chmod(0o700)
     sessions.chmod(0o755)
     outside.write_text("precious")
     (sessions / "a.lock").symlink_to(outside)
