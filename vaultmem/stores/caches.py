@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import astuple
 from enum import StrEnum
 from pathlib import Path
 
@@ -212,7 +213,7 @@ class Caches:
         oldest_ns = (time.time() - SESSION_LOCK_KEPT_S) * 1e9
         for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
             stat = seals.stat_of(file)
-            if stat is not None and stat[1] < oldest_ns:
+            if stat is not None and stat.mtime_ns < oldest_ns:
                 lock.remove(file, state_dir=self.state_dir)
 
     # --- seals
@@ -371,12 +372,13 @@ def _is_as_left(database: Path) -> bool:
     except (OSError, ValueError):
         return False
     stat = seals.stat_of(database)
-    return stat is not None and said == list(stat)
+    return stat is not None and said == list(astuple(stat))
 
 
 def _note_left(database: Path) -> None:
+    stat = seals.stat_of(database)
     with contextlib.suppress(OSError):  # then it is looked at once more
-        note = json.dumps(seals.stat_of(database)).encode()
+        note = json.dumps(stat and astuple(stat)).encode()
         atomic.write_file(_stat_file(database), note, mode=0o600, is_durable=False)
 
 
