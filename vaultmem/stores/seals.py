@@ -16,7 +16,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vaultmem.files import beneath
+from vaultmem.files import atomic, beneath
 from vaultmem.files.snapshot import FileStat
 
 _LOCKS = ".lock"
@@ -110,6 +110,28 @@ def stat_of(path: Path) -> FileStat | None:
         return FileStat.of(path.lstat())
     except OSError:
         return None
+
+
+def is_as_left(database: Path) -> bool:
+    """An SQLite file has the stat values that were noted when we last knew it sound."""
+    try:
+        said = json.loads(_note_of(database).read_bytes())
+    except (OSError, ValueError):
+        return False
+    stat = stat_of(database)
+    return stat is not None and said == list(astuple(stat))
+
+
+def note_left(database: Path) -> None:
+    """Note the stat values of an SQLite file that is sound."""
+    stat = stat_of(database)
+    with contextlib.suppress(OSError):  # then it is looked at once more
+        note = json.dumps(stat and astuple(stat)).encode()
+        atomic.write_file(_note_of(database), note, mode=0o600, is_durable=False)
+
+
+def _note_of(database: Path) -> Path:
+    return database.with_suffix(".stat")
 
 
 def _stats(folder: Path) -> dict[str, FileStat]:
