@@ -82,20 +82,19 @@ def test_a_note_that_vanished_since_it_was_seen_is_none(root: Path) -> None:
     assert stub is not None and (stub.note.is_readable, stub.stat) == (False, seen)
 
 
-def test_a_notes_file_is_opened_for_reading_and_nothing_else_is(root: Path, tmp_path: Path) -> None:
+def test_a_notes_file_is_read_and_nothing_else_is(root: Path, tmp_path: Path) -> None:
     put(root, "a/n.md", "text")
     put(tmp_path / "outside", "o.md", "secret")
     (root / "ext").symlink_to(tmp_path / "outside")
     (root / "o.md").symlink_to(tmp_path / "outside" / "o.md")
     os.mkfifo(root / "pipe.md")
-    with Vault(root).open_for_reading("a/n.md") as descriptor:
-        assert os.read(descriptor, 9) == b"text"
+    assert Vault(root).read("a/n.md")[0] == b"text"
     before = len(os.listdir("/dev/fd"))
     for path in ("ext/o.md", "o.md", "pipe.md", "a", "gone.md", ".x/n.md", "../outside/o.md"):
-        with pytest.raises(NoteNotFoundError), Vault(root).open_for_reading(path):
-            pass
-    with pytest.raises(RefusedError, match="too long"), Vault(root).open_for_reading("x" * 300 + ".md"):
-        pass
+        with pytest.raises(NoteNotFoundError):
+            Vault(root).read(path)
+    with pytest.raises(RefusedError, match="too long"):
+        Vault(root).read("x" * 300 + ".md")
     assert len(os.listdir("/dev/fd")) == before
 
 

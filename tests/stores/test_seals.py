@@ -80,3 +80,15 @@ def test_a_link_in_a_files_place_is_damage(folder, tmp_path_factory):
     (folder / "meta.json").unlink()
     (folder / "meta.json").symlink_to(outside)
     assert seals.compare(folder, sealed).damaged == ("meta.json",)
+
+
+def test_a_database_is_as_it_was_left_until_somebody_writes_to_it(folder):
+    database = folder / "a.sqlite"
+    assert not seals.is_as_left(database)
+    seals.note_left(database)
+    assert not seals.is_as_left(database)
+    database.write_bytes(b"x")
+    seals.note_left(database)
+    assert seals.is_as_left(database)
+    database.write_bytes(b"yy")
+    assert not seals.is_as_left(database)

@@ -153,7 +153,7 @@ def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
         except OSError:
             is_busy = False
         if is_busy:
-            raise OSError(errno.EBUSY, "another process is writing notes here")
+            raise OSError(errno.EBUSY, "another process is writing notes here: try again")
         yield
 
 

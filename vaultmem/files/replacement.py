@@ -80,7 +80,7 @@ class _Attempt:
     def is_due(self, old: int) -> bool:
         """The last look: whether the file holds what the edit was made from. Raises OSError."""
         if not self._is_at_rest(old):  # what was read may be half of what is being saved
-            raise OSError(errno.EBUSY, "another program has it open for writing")
+            raise OSError(errno.EBUSY, "another program has it open for writing: try again when it is saved")
         return _holds(self.folder, self.name, self.before) and not self._is_open_for_writing(old)
 
     def made(self) -> Replaced:

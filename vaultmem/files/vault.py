@@ -80,17 +80,6 @@ class Vault:
             return None
         return FileStat.of(status) if stat_modes.S_ISREG(status.st_mode) else None
 
-    @contextlib.contextmanager
-    def open_for_reading(self, path: str) -> Iterator[int]:
-        """A descriptor of a note's file, reached without following a link below the root; closed afterwards.
-
-        Raises NoteNotFoundError when there is no such file, RefusedError when it cannot be opened.
-        """
-        with contextlib.ExitStack() as stack:
-            with _reading(path), self._folder_of(path) as (folder, name):
-                descriptor = stack.enter_context(beneath.opened(folder, name))
-            yield descriptor
-
     def read(self, path: str) -> tuple[bytes, FileStat]:
         """Read a file whole, with its state at that time; read again when it changes meanwhile.
 

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 from vaultmem import __version__
 from vaultmem.errors import EngineError
 from vaultmem.files.token import kept_token, token_file
+from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -152,7 +153,7 @@ def _serve_http(server: MCPServer[Any], listener: socket.socket, state_dir: Path
     file = token_file(state_dir)
     app = server.streamable_http_app(host=host)
     gate = BearerGate(app, _token(state_dir), file)
-    told = f"vaultmem: clients send the token in {file}: `Authorization: Bearer …`"
+    told = f"vaultmem: clients send the token in {harmless(str(file))}: `Authorization: Bearer …`"
     print(f"vaultmem: MCP at http://{host}:{port}/mcp\n{told}", file=sys.stderr, flush=True)  # noqa: T201
     config = uvicorn.Config(gate, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listener])

@@ -10,7 +10,6 @@ begun beside it, so that readers are never pulled off what they hold.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sys
@@ -21,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
-from vaultmem.files import atomic, lock
+from vaultmem.files import lock
 from vaultmem.files.state_dir import make_own
 from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
@@ -76,7 +75,7 @@ class Caches:
             make_own(state_dir)
         self._is_catalog_trusted = self.is_catalog_as_left or not (state_dir / CATALOG_FILE).exists()
         vectors = state_dir / VECTORS_FILE
-        self._are_vectors_trusted = _is_as_left(vectors) or not vectors.exists()
+        self._are_vectors_trusted = seals.is_as_left(vectors) or not vectors.exists()
         self.catalog = self._open_catalog()
 
     # --- the catalog
@@ -84,7 +83,7 @@ class Caches:
     @property
     def is_catalog_as_left(self) -> bool:
         """Nobody has written to the catalog's file since we last knew it sound; nothing of it is read."""
-        return _is_as_left(self.state_dir / CATALOG_FILE)
+        return seals.is_as_left(self.state_dir / CATALOG_FILE)
 
     def check_catalog(self) -> None:
         """See that the catalog is sound, where its file is another than we left: then every row is looked at.
@@ -98,13 +97,13 @@ class Caches:
                 f"{self.state_dir / CATALOG_FILE} is damaged", store="catalog", advice=REPAIR_ADVICE
             )
         self._is_catalog_trusted = True
-        _note_left(self.state_dir / CATALOG_FILE)
+        seals.note_left(self.state_dir / CATALOG_FILE)
 
     def take_in_journal(self) -> None:
         """Bring the catalog's file up to date when much of it is still in SQLite's journal."""
         self.catalog.take_in_journal()
         if self._is_catalog_trusted and not self.is_catalog_as_left:
-            _note_left(self.state_dir / CATALOG_FILE)
+            seals.note_left(self.state_dir / CATALOG_FILE)
 
     def _open_catalog(self) -> Catalog:
         path = self.state_dir / CATALOG_FILE
@@ -139,9 +138,9 @@ class Caches:
             self._vectors.close()
         self.catalog.close()
         if self._writable and self._is_catalog_trusted:
-            _note_left(self.state_dir / CATALOG_FILE)
+            seals.note_left(self.state_dir / CATALOG_FILE)
         if self._writable and self._are_vectors_trusted:
-            _note_left(self.state_dir / VECTORS_FILE)
+            seals.note_left(self.state_dir / VECTORS_FILE)
         self._lexical = self._dense = self._vectors = None
 
     # --- generations
@@ -215,7 +214,7 @@ class Caches:
         oldest_ns = (time.time() - SESSION_LOCK_KEPT_S) * 1e9
         for file in (self.state_dir / lock.SESSIONS_FOLDER).glob("*.lock"):
             stat = seals.stat_of(file)
-            if stat is not None and stat[1] < oldest_ns:
+            if stat is not None and stat.mtime_ns < oldest_ns:
                 lock.remove(file, state_dir=self.state_dir)
 
     # --- seals
@@ -377,26 +376,6 @@ class NextGeneration:
         self._caches._name_live(self._store, self._number, self._made_with, 0)
         self._caches.catalog.forget_digests(self._store)
         self._caches.catalog.set_digests(self._store, dict(versions))
-
-
-def _is_as_left(database: Path) -> bool:
-    """An SQLite file has the stat values that were noted when we last knew it sound."""
-    try:
-        said = json.loads(_stat_file(database).read_bytes())
-    except (OSError, ValueError):
-        return False
-    stat = seals.stat_of(database)
-    return stat is not None and said == list(stat)
-
-
-def _note_left(database: Path) -> None:
-    with contextlib.suppress(OSError):  # then it is looked at once more
-        note = json.dumps(seals.stat_of(database)).encode()
-        atomic.write_file(_stat_file(database), note, mode=0o600, is_durable=False)
-
-
-def _stat_file(database: Path) -> Path:
-    return database.with_suffix(".stat")
 
 
 def _remove_database(path: Path) -> None:

@@ -12,11 +12,12 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from vaultmem.files import beneath
+from vaultmem.files import atomic, beneath
+from vaultmem.files.snapshot import FileStat
 
 _LOCKS = ".lock"
 """Files of this ending hold nothing, and the back ends make them as they like."""
@@ -27,17 +28,12 @@ _DIGEST_BYTES = 16
 class FileSeal(NamedTuple):
     """One file as it was left."""
 
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
+    stat: FileStat
     digest: str
 
 
 Seal = Mapping[str, FileSeal]
 """Every file of a folder, by its path in it."""
-
-Stat = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,65 +64,85 @@ def take(folder: Path, before: Seal) -> dict[str, FileSeal]:
     for name, stat in _stats(folder).items():
         known = before.get(name)
         with contextlib.suppress(FileNotFoundError):  # a back end cleans up behind itself
-            digest = known.digest if known is not None and known[:4] == stat else _digest(folder, name)
-            made[name] = FileSeal(*stat, digest)
+            digest = known.digest if known is not None and known.stat == stat else _digest(folder, name)
+            made[name] = FileSeal(stat, digest)
     return made
 
 
 def compare(folder: Path, seal: Seal, *, every_byte: bool = False) -> Tampering:
     """How a folder differs from its seal. With `every_byte` equal stat values are not believed."""
     found = _stats(folder)
-    moved = [n for n, stat in found.items() if n in seal and (every_byte or seal[n][:4] != stat)]
+    moved = [n for n, stat in found.items() if n in seal and (every_byte or seal[n].stat != stat)]
     damaged = [name for name in moved if _digest_or_none(folder, name) != seal[name].digest]
     return Tampering(
         damaged=tuple(sorted(damaged)),
         vanished=tuple(sorted(seal.keys() - found.keys())),
         strange=tuple(sorted(found.keys() - seal.keys())),
-        restamped=tuple(sorted(n for n in moved if n not in damaged and seal[n][:4] != found[n])),
+        restamped=tuple(sorted(n for n in moved if n not in damaged and seal[n].stat != found[n])),
     )
 
 
 def is_untouched(folder: Path, seal: Seal) -> bool:
     """The same files with the same stat values; nothing is read."""
-    return _stats(folder) == {name: tuple(sealed[:4]) for name, sealed in seal.items()}
+    return _stats(folder) == {name: sealed.stat for name, sealed in seal.items()}
 
 
 def to_text(seal: Seal) -> str:
     """A seal as text."""
-    return json.dumps(seal, separators=(",", ":"))
+    values = {name: (*astuple(sealed.stat), sealed.digest) for name, sealed in seal.items()}
+    return json.dumps(values, separators=(",", ":"))
 
 
 def of_text(text: str | None) -> dict[str, FileSeal] | None:
     """A seal of its text; None where there is none."""
+    if text is None:
+        return None
     try:
-        return (
-            None if text is None else {name: FileSeal(*values) for name, values in json.loads(text).items()}
-        )
+        values = json.loads(text).items()
+        return {name: FileSeal(FileStat(*stat), digest) for name, (*stat, digest) in values}
     except (ValueError, TypeError, AttributeError):
         return None
 
 
-def stat_of(path: Path) -> Stat | None:
+def stat_of(path: Path) -> FileStat | None:
     """What tells a file from one that was changed since; None when it is not there."""
     try:
-        return _values(path.lstat())
+        return FileStat.of(path.lstat())
     except OSError:
         return None
 
 
-def _stats(folder: Path) -> dict[str, Stat]:
+def is_as_left(database: Path) -> bool:
+    """An SQLite file has the stat values that were noted when we last knew it sound."""
+    try:
+        said = json.loads(_note_of(database).read_bytes())
+    except (OSError, ValueError):
+        return False
+    stat = stat_of(database)
+    return stat is not None and said == list(astuple(stat))
+
+
+def note_left(database: Path) -> None:
+    """Note the stat values of an SQLite file that is sound."""
+    stat = stat_of(database)
+    with contextlib.suppress(OSError):  # then it is looked at once more
+        note = json.dumps(stat and astuple(stat)).encode()
+        atomic.write_file(_note_of(database), note, mode=0o600, is_durable=False)
+
+
+def _note_of(database: Path) -> Path:
+    return database.with_suffix(".stat")
+
+
+def _stats(folder: Path) -> dict[str, FileStat]:
     found = {}
     for place, _, names in os.walk(folder):
         for name in names:
             path = os.path.join(place, name)  # noqa: PTH118 - some hundred files before every answer
             if not name.endswith(_LOCKS):
                 with contextlib.suppress(FileNotFoundError):
-                    found[os.path.relpath(path, folder)] = _values(os.lstat(path))
+                    found[os.path.relpath(path, folder)] = FileStat.of(os.lstat(path))
     return found
-
-
-def _values(status: os.stat_result) -> Stat:
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _digest_or_none(folder: Path, name: str) -> str | None:
