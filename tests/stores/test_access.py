@@ -314,7 +314,7 @@ def test_a_lock_that_is_a_link_is_refused_with_what_to_do_and_its_target_stays(t
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "writer.lock").symlink_to(tmp_path / "outside")
     access = Access(tmp_path / "state", hold=False)
-    with pytest.raises(StoreError, match=r"symbolic link; delete it \(writer\.lock\)"), access.writer():
+    with pytest.raises(StoreError, match=r"writer\.lock is a symbolic link.*delete it"), access.writer():
         pass
     assert (tmp_path / "outside").read_text() == "precious"
     access.close()

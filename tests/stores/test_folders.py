@@ -10,7 +10,15 @@ import pytest
 
 from tests.stores.rows import filled
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import ROOM_WANTED_BYTES, advice_for, failures_of, folder_bytes, is_vacant
+from vaultmem.stores.folders import (
+    ROOM_WANTED_BYTES,
+    advice_for,
+    demand_room,
+    failures_of,
+    folder_bytes,
+    is_full,
+    is_vacant,
+)
 
 
 def test_on_a_full_disk_the_advice_is_to_make_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,12 +37,15 @@ def test_a_disk_is_full_below_what_a_store_wants(tmp_path: Path, monkeypatch: py
     free = ROOM_WANTED_BYTES - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert "no room left" in advice_for(tmp_path, "do that")
+    with pytest.raises(StoreError, match="full"):
+        demand_room(tmp_path)
     free += 1
     assert advice_for(tmp_path, "do that") == "do that"
+    demand_room(tmp_path)
 
 
 def test_where_the_disk_cannot_be_asked_the_advice_is_the_usual_one(tmp_path: Path) -> None:
-    assert advice_for(tmp_path / "gone", "do that") == "do that"
+    assert advice_for(tmp_path / "gone", "do that") == "do that" and not is_full(tmp_path / "gone")
 
 
 class PanicException(BaseException):

@@ -224,8 +224,8 @@ class Keeper:
         try:
             if caches.vectors is not None:
                 caches.vectors.prune(time.time() - VECTORS_KEPT_S)
-        except StoreError:
-            caches.replace_vectors()
+        except StoreError as met:
+            caches.replace_vectors(met)
             self._tell_condemned(caches)
 
     def reindex(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:

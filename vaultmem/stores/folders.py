@@ -19,10 +19,20 @@ ROOM_WANTED_BYTES = 4 << 20
 
 def advice_for(folder: Path, otherwise: str) -> str:
     """What to do about a failure in `folder`: on a full disk, make room."""
+    return ROOM_ADVICE.format(folder) if is_full(folder) else otherwise
+
+
+def is_full(folder: Path) -> bool:
+    """Whether the disk of `folder` is too full to make or mend anything there."""
     with suppress(OSError):
-        if shutil.disk_usage(folder).free < ROOM_WANTED_BYTES:
-            return ROOM_ADVICE.format(folder)
-    return otherwise
+        return shutil.disk_usage(folder).free < ROOM_WANTED_BYTES
+    return False
+
+
+def demand_room(folder: Path) -> None:
+    """Raises StoreError on a full disk: what fails there looks damaged and is not, and nothing can take its place."""
+    if is_full(folder):
+        raise StoreError(f"the disk of {folder} is full", advice=ROOM_ADVICE.format(folder))
 
 
 @contextmanager

@@ -206,8 +206,8 @@ def set_vectors_aside(caches: Caches) -> bool:
     try:
         if caches.vectors is not None:
             caches.vectors.verify()
-    except StoreError:
-        caches.replace_vectors()
+    except StoreError as met:
+        caches.replace_vectors(met)
         return True
     return False
 
