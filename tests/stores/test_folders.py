@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from vaultmem.errors import StoreError
 from vaultmem.stores.folders import (
     ROOM_WANTED_BYTES,
     advice_for,
-    demand_room,
+    demand_means,
     failures_of,
     folder_bytes,
     is_full,
@@ -38,14 +39,28 @@ def test_a_disk_is_full_below_what_a_store_wants(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert "no room left" in advice_for(tmp_path, "do that")
     with pytest.raises(StoreError, match="full"):
-        demand_room(tmp_path)
+        demand_means(tmp_path)
     free += 1
     assert advice_for(tmp_path, "do that") == "do that"
-    demand_room(tmp_path)
+    demand_means(tmp_path)
 
 
 def test_where_the_disk_cannot_be_asked_the_advice_is_the_usual_one(tmp_path: Path) -> None:
     assert advice_for(tmp_path / "gone", "do that") == "do that" and not is_full(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(("spare", "is_enough"), [(200, True), (20, False)])
+def test_a_process_that_may_open_no_more_files_throws_nothing_away(
+    tmp_path, monkeypatch, spare, is_enough
+) -> None:
+    limit = len(list(Path("/dev/fd").iterdir())) + spare
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    if is_enough:
+        demand_means(tmp_path)
+    else:
+        with pytest.raises(StoreError, match="too many open files") as refused:
+            demand_means(tmp_path)
+        assert "ulimit -n" in refused.value.advice
 
 
 class PanicException(BaseException):

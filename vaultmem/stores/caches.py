@@ -27,7 +27,7 @@ from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_file import REPAIR_ADVICE, is_passing
 from vaultmem.stores.dense import DenseStore
-from vaultmem.stores.folders import demand_room
+from vaultmem.stores.folders import demand_means
 from vaultmem.stores.lexical import LexicalStore
 from vaultmem.stores.vectors import VectorStore
 
@@ -122,7 +122,7 @@ class Caches:
 
     def replace_catalog(self) -> None:
         """Begin with an empty catalog: everything is synced again, vectors are reused."""
-        demand_room(self.state_dir)
+        demand_means(self.state_dir)
         self.condemned.append("the catalog was damaged and is built again from the notes")
         self.drop_handles()
         self.catalog.close()
@@ -171,7 +171,7 @@ class Caches:
 
     def condemn(self, store: StoreName, why: str) -> None:
         """Put an empty generation in the place of one that cannot be used: what it held is pending."""
-        demand_room(self.state_dir)
+        demand_means(self.state_dir)
         self.condemned.append(f"the {store} store was damaged and is built again from the notes ({why})")
         self.drop_handles()
         self.begin(store, CONDEMNED, dimension=int(self.catalog.meta(f"{store}_dimension") or 0) or 1)
@@ -338,7 +338,7 @@ class Caches:
         """Begin with an empty file of vectors, embedded again; raise `met` if the file is not to blame."""
         if is_passing(met):
             raise met
-        demand_room(self.state_dir)
+        demand_means(self.state_dir)
         self.condemned.append("the kept vectors were damaged; their texts are embedded again")
         if self._vectors is not None:
             self._vectors.close()
@@ -348,7 +348,7 @@ class Caches:
     def _throw_away(self, path: Path) -> None:
         """Delete an SQLite file that cannot be used; on a full disk that is not told from one that has no room."""
         if path.exists():
-            demand_room(self.state_dir)
+            demand_means(self.state_dir)
         _remove_database(path)
 
     def drop_handles(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import resource
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,6 +18,12 @@ ROOM_ADVICE = (
 ROOM_WANTED_BYTES = 4 << 20
 """A disk with less free than this is full: a back end that stumbles there has stumbled over it."""
 
+FILES_WANTED = 48
+"""So many files a store, its back end and a look at the notes have open at once, with some to spare."""
+FILES_ADVICE = (
+    "Raise the limit (`ulimit -n`), or end what holds so many files open. The caches stay as they are."
+)
+
 
 def advice_for(folder: Path, otherwise: str) -> str:
     """What to do about a failure in `folder`: on a full disk, make room."""
@@ -29,10 +37,23 @@ def is_full(folder: Path) -> bool:
     return False
 
 
-def demand_room(folder: Path) -> None:
-    """Raises StoreError on a full disk: what fails there looks damaged and is not, and nothing can take its place."""
+def demand_means(folder: Path) -> None:
+    """Raises StoreError on a full disk, or where this process has no files left that it may open.
+
+    What fails there looks damaged and is not, and nothing can take its place.
+    """
     if is_full(folder):
         raise StoreError(f"the disk of {folder} is full", advice=ROOM_ADVICE.format(folder))
+    if _is_short_of_files():
+        raise StoreError(f"{folder} cannot be used: too many open files", advice=FILES_ADVICE)
+
+
+def _is_short_of_files() -> bool:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        return limit != resource.RLIM_INFINITY and limit - len(list(Path("/dev/fd").iterdir())) < FILES_WANTED
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 @contextmanager
