@@ -121,13 +121,23 @@ def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
             descriptor = stack.enter_context(beneath.folder(root, path, make=0o700))
             status = os.fstat(descriptor)
             is_own = _is_of_this_user(status)
-            if is_own and stat_modes.S_IMODE(status.st_mode) != 0o700:
+            if is_own and status.st_mode & 0o077:
                 os.fchmod(descriptor, 0o700)
+                with contextlib.suppress(OSError):
+                    descriptor = stack.enter_context(_made_anew(root, path))
         except OSError:
             is_own = False
         if is_own:
             _wait(descriptor, timeout_s)
         yield
+
+
+def _made_anew(root: Path, path: str) -> contextlib.AbstractContextManager[int]:
+    """The folder in the place of one that was open to others: who opened that may hold its lock for good."""
+    above, _, name = path.rpartition("/")
+    with beneath.folder(root, above) as parent:
+        os.rmdir(name, dir_fd=parent)
+    return beneath.folder(root, path, make=0o700)
 
 
 def _wait(descriptor: int, timeout_s: float) -> None:
