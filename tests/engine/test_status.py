@@ -109,10 +109,11 @@ def test_what_a_worker_said_of_itself_counts_while_it_is_the_writer(parts):
 
 
 @pytest.fixture
-def tiny_disk(world) -> Iterator[Path]:
-    """A disk of 128 KiB with the state dir on it."""
+def tiny_disk(world, request) -> Iterator[Path]:
+    """A disk of 128 KiB, or of the size that the test names, with the state dir on it."""
     world.state_dir.mkdir(mode=0o700)
-    words = ["mount", "-t", "tmpfs", "-o", "size=128k,mode=700", "none", str(world.state_dir)]
+    size = getattr(request, "param", "128k")
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size},mode=700", "none", str(world.state_dir)]
     if os.geteuid() != 0 or subprocess.run(words, capture_output=True, check=False).returncode:
         pytest.skip("only root can mount, and not everywhere")
     yield world.state_dir
@@ -134,3 +135,31 @@ def test_on_a_full_disk_status_says_to_make_room_and_blames_nothing_else(world, 
     with Engine.open(world.root, world.state_dir, "none") as engine:
         engine.sync()
         assert (engine.status().state, engine.status().notes) == ("idle", 1)
+
+
+@pytest.mark.parametrize("tiny_disk", ["12m"], indirect=True)
+@pytest.mark.parametrize("asks_first", ["sync", "recall", "save"])
+def test_caches_on_a_disk_that_fills_up_go_on_answering_and_lose_nothing(world, tiny_disk, asks_first):
+    world.note("a.md", "a", body="the winch of the ferry")
+    world.sync()
+    film, chunk = (tiny_disk / "film").open("wb", buffering=0), bytes(4096)
+    with pytest.raises(OSError, match="No space"), film:
+        while True:
+            film.write(chunk)
+    with world.engine() as engine:
+        if asks_first == "recall":
+            assert [hint.id for hint in engine.recall("the winch of the ferry").hints] == ["a"]
+        elif asks_first == "save":
+            engine.save(name="Fog", description="fog closes the harbour", tags=["sea"], body="b")
+        else:
+            world.note("b.md", "b", body="fog closes the harbour")
+            with pytest.raises(StoreError):
+                engine.sync()
+    with world.engine() as engine:
+        assert [hint.id for hint in engine.recall("the winch of the ferry").hints] == ["a"]
+        status = engine.status()
+        assert (status.notes, status.dense.chunks) == (1, 2)
+    (tiny_disk / "film").unlink()
+    with world.engine() as engine:
+        assert engine.sync().chunks_reused + engine.status().dense.chunks >= 2
+        assert engine.doctor().caches_agree

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -267,3 +269,18 @@ def test_another_user_who_may_read_holds_nobody_up(tmp_path):
 def take_turns_twice(root):
     with lock.turn(root, "own/turn", 0.0), lock.turn(root, "own/turn", 0.0):
         pass
+
+
+def test_who_opened_the_turns_folder_while_it_was_open_to_all_holds_up_nobody(tmp_path):
+    folder = tmp_path / "own" / "turn"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+    other = os.open(folder, os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    try:
+        with lock.turn(tmp_path, "own/turn", 0.0):
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            with pytest.raises(OSError, match="another process"), lock.turn(tmp_path, "own/turn", 0.0):
+                pass
+    finally:
+        os.close(other)

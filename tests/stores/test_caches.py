@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -222,3 +225,53 @@ def test_while_a_child_builds_nobody_vouches_for_the_dense_store(caches, monkeyp
     assert not caches.is_child_at_work
     found = caches.tampering(StoreName.DENSE)
     assert found is not None and found.is_none
+
+
+# --- what fails for the moment
+
+
+def _keep_a_vector(caches: Caches) -> None:
+    assert caches.vectors is not None
+    caches.vectors.put("model", {"aa": np.ones(2, dtype=np.float32)}, 0.0)
+
+
+def test_on_a_full_disk_nothing_is_thrown_away(opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    caches = opened()
+    _keep_a_vector(caches)
+    caches.begin(StoreName.LEXICAL, "rules")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    for throw_away in (
+        caches.replace_catalog,
+        lambda: caches.condemn(StoreName.LEXICAL, "it stumbled"),
+        lambda: caches.replace_vectors(StoreError("it stumbled")),
+    ):
+        with pytest.raises(StoreError, match="full") as refused:
+            throw_away()
+        assert "no room left" in refused.value.advice
+    assert caches.condemned == []
+    assert caches.generation(StoreName.LEXICAL) == 1 and caches.vectors.count() == 1
+
+
+def test_a_catalog_that_cannot_be_opened_on_a_full_disk_is_kept(
+    opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caches = opened()
+    file = caches.state_dir / "catalog.sqlite"
+    caches.close()
+    file.write_bytes(b"not to be told from whole" * 100)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(StoreError, match="full"):
+        opened()
+    assert file.read_bytes() == b"not to be told from whole" * 100
+
+
+def test_vectors_that_another_program_is_at_are_kept(opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    caches = opened()
+    _keep_a_vector(caches)
+    busy = sqlite3.OperationalError("database is locked")
+    monkeypatch.setattr(busy, "sqlite_errorcode", sqlite3.SQLITE_BUSY, raising=False)
+    met = StoreError("the vector cache cannot be used", store="vectors")
+    met.__cause__ = busy
+    with pytest.raises(StoreError, match="cannot be used"):
+        caches.replace_vectors(met)
+    assert caches.vectors.count() == 1

@@ -8,6 +8,7 @@ import pytest
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.catalog import CATALOG_SCHEMA, Catalog
+from vaultmem.stores.catalog_file import as_store_error, is_passing
 
 
 def test_a_reader_needs_the_file_and_makes_none(tmp_path):
@@ -45,3 +46,25 @@ def test_a_foreign_database_is_not_made_ours(tmp_path):
     other.close()
     with pytest.raises(StoreError):
         Catalog(tmp_path / "c.sqlite", writable=True)
+
+
+def _raised(path, sql, *, beside=""):
+    """The StoreError of a statement, with another connection in the middle of a write."""
+    with sqlite3.connect(path, isolation_level=None) as other:
+        other.execute(beside or "SELECT 1")
+        one = sqlite3.connect(path, isolation_level=None, timeout=0)
+        with pytest.raises(StoreError) as refused, as_store_error(path):
+            one.execute(sql)
+        one.close()
+    other.close()
+    return refused.value
+
+
+def test_a_failure_of_the_moment_is_told_from_one_of_the_file(tmp_path):
+    path = tmp_path / "c.sqlite"
+    assert is_passing(_raised(path, "BEGIN IMMEDIATE", beside="BEGIN IMMEDIATE"))
+    assert not is_passing(_raised(path, "SELECT * FROM missing"))
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(StoreError) as torn:
+        Catalog(path, writable=True)
+    assert not is_passing(torn.value) and not is_passing(StoreError("damaged"))

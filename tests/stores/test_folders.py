@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import stat
 from collections.abc import Callable, Iterator
@@ -19,8 +20,10 @@ from vaultmem.stores.folders import (
     ROOM_WANTED_BYTES,
     advice_for,
     close_to_others,
+    demand_means,
     failures_of,
     folder_bytes,
+    is_full,
     is_vacant,
 )
 from vaultmem.stores.vectors import VectorStore
@@ -44,12 +47,29 @@ def test_a_disk_is_full_below_what_a_store_wants(tmp_path: Path, monkeypatch: py
     free = ROOM_WANTED_BYTES - 1
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
     assert "no room left" in advice_for(tmp_path, "do that")
+    with pytest.raises(StoreError, match="full"):
+        demand_means(tmp_path)
     free += 1
     assert advice_for(tmp_path, "do that") == "do that"
+    demand_means(tmp_path)
 
 
 def test_where_the_disk_cannot_be_asked_the_advice_is_the_usual_one(tmp_path: Path) -> None:
-    assert advice_for(tmp_path / "gone", "do that") == "do that"
+    assert advice_for(tmp_path / "gone", "do that") == "do that" and not is_full(tmp_path / "gone")
+
+
+@pytest.mark.parametrize(("spare", "is_enough"), [(200, True), (20, False)])
+def test_a_process_that_may_open_no_more_files_throws_nothing_away(
+    tmp_path, monkeypatch, spare, is_enough
+) -> None:
+    limit = len(list(Path("/dev/fd").iterdir())) + spare
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (limit, limit))
+    if is_enough:
+        demand_means(tmp_path)
+    else:
+        with pytest.raises(StoreError, match="too many open files") as refused:
+            demand_means(tmp_path)
+        assert "ulimit -n" in refused.value.advice
 
 
 class PanicException(BaseException):

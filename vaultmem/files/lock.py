@@ -9,7 +9,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import stat as stat_modes
 import time
 import weakref
 from collections.abc import Iterator
@@ -147,14 +146,24 @@ def turn(root: Path, path: str, timeout_s: float) -> Iterator[None]:
             descriptor = stack.enter_context(beneath.folder(root, path, make=0o700))
             status = os.fstat(descriptor)
             is_own = status.st_uid == os.geteuid() or os.geteuid() == 0
-            if is_own and stat_modes.S_IMODE(status.st_mode) != 0o700:
+            if is_own and status.st_mode & 0o077:
                 os.fchmod(descriptor, 0o700)
+                with contextlib.suppress(OSError):
+                    descriptor = stack.enter_context(_made_anew(root, path))
             is_busy = is_own and not wait(descriptor, timeout_s)
         except OSError:
             is_busy = False
         if is_busy:
             raise OSError(errno.EBUSY, "another process is writing notes here: try again")
         yield
+
+
+def _made_anew(root: Path, path: str) -> contextlib.AbstractContextManager[int]:
+    """The folder in the place of one that was open to others: who opened that may hold its lock for good."""
+    above, _, name = path.rpartition("/")
+    with beneath.folder(root, above) as parent:
+        os.rmdir(name, dir_fd=parent)
+    return beneath.folder(root, path, make=0o700)
 
 
 @contextlib.contextmanager

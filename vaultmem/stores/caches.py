@@ -24,8 +24,9 @@ from vaultmem.files import lock
 from vaultmem.files.state_dir import make_own
 from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
-from vaultmem.stores.catalog_file import REPAIR_ADVICE
+from vaultmem.stores.catalog_file import REPAIR_ADVICE, is_passing
 from vaultmem.stores.dense import DenseStore
+from vaultmem.stores.folders import demand_means
 from vaultmem.stores.lexical import LexicalStore
 from vaultmem.stores.vectors import VECTORS_KEPT_S, VectorStore
 
@@ -109,19 +110,20 @@ class Caches:
         path = self.state_dir / CATALOG_FILE
         try:
             return Catalog(path, writable=self._writable)
-        except StoreError:
-            if not self._writable:
+        except StoreError as met:
+            if not self._writable or is_passing(met):
                 raise
         return self._new_catalog()
 
     def _new_catalog(self) -> Catalog:
         path = self.state_dir / CATALOG_FILE
-        _remove_database(path)
+        self._throw_away(path)
         self._is_catalog_trusted = True
         return Catalog(path, writable=True)
 
     def replace_catalog(self) -> None:
         """Begin with an empty catalog: everything is synced again, vectors are reused."""
+        demand_means(self.state_dir)
         self.condemned.append("the catalog was damaged and is built again from the notes")
         self.drop_handles()
         self.catalog.close()
@@ -170,6 +172,7 @@ class Caches:
 
     def condemn(self, store: StoreName, why: str) -> None:
         """Put an empty generation in the place of one that cannot be used: what it held is pending."""
+        demand_means(self.state_dir)
         self.condemned.append(f"the {store} store was damaged and is built again from the notes ({why})")
         self.drop_handles()
         self.begin(store, CONDEMNED, dimension=int(self.catalog.meta(f"{store}_dimension") or 0) or 1)
@@ -312,10 +315,12 @@ class Caches:
             path = self.state_dir / VECTORS_FILE
             try:
                 self._vectors = VectorStore.open(path, writable=self._writable)
-            except StoreError:
+            except StoreError as met:
                 if not self._writable:
                     return None
-                _remove_database(path)
+                if is_passing(met):
+                    raise
+                self._throw_away(path)
                 self._vectors = VectorStore.open(path, writable=True)
         return self._vectors
 
@@ -330,8 +335,8 @@ class Caches:
             if self.vectors is not None:
                 self.vectors.verify()
             is_damaged = False
-        except StoreError:
-            self.replace_vectors()
+        except StoreError as met:
+            self.replace_vectors(met)
             is_damaged = True
         self._are_vectors_trusted = True
         return is_damaged
@@ -345,16 +350,26 @@ class Caches:
         try:
             if self.vectors.count() > chunks + most or self.vectors.has_older(long_ago):
                 self.vectors.prune(fingerprint, self.catalog.chunk_hashes(), long_ago, most)
-        except StoreError:
-            self.replace_vectors()
+        except StoreError as met:
+            if not is_passing(met):
+                self.replace_vectors(met)
 
-    def replace_vectors(self) -> None:
-        """Begin with an empty file of kept vectors: their texts are embedded again."""
+    def replace_vectors(self, met: StoreError) -> None:
+        """Begin with an empty file of vectors, embedded again; raise `met` if the file is not to blame."""
+        if is_passing(met):
+            raise met
+        demand_means(self.state_dir)
         self.condemned.append("the kept vectors were damaged; their texts are embedded again")
         if self._vectors is not None:
             self._vectors.close()
             self._vectors = None
         _remove_database(self.state_dir / VECTORS_FILE)
+
+    def _throw_away(self, path: Path) -> None:
+        """Delete an SQLite file that cannot be used; on a full disk that is not told from one that has no room."""
+        if path.exists():
+            demand_means(self.state_dir)
+        _remove_database(path)
 
     def drop_handles(self) -> None:
         """Forget the open stores, so that the next use opens them again."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import advice_for, close_to_others
+from vaultmem.stores.folders import advice_for, close_to_others, is_full
 
 BUSY_TIMEOUT_MS = 5_000
 
@@ -24,6 +24,9 @@ JOURNAL_PAGES = 32
 """From here on SQLite's journal is taken into the file. By itself it grows to 4 MB, and never shrinks."""
 PAGE_BYTES = 4_096
 REPAIR_ADVICE = "Run `vaultmem doctor --repair`."
+
+PASSING_CODES = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM)
+"""What SQLite says of the moment and not of the file."""
 
 
 def open_file(path: Path, *, schema: int, tables: str, writable: bool) -> sqlite3.Connection:
@@ -71,16 +74,17 @@ class StillConnection(sqlite3.Connection):
 def connect_reading(path: Path) -> sqlite3.Connection:
     """A connection that only reads, whether or not this process may write where the file lies.
 
-    A reader of a journalled (WAL) file writes its shared-memory index. Where that may not be, and no other process
-    has made one, the file is read as it stands; with a journal that a killed writer left, a copy of both is. Raises
-    sqlite3.Error, OSError.
+    A reader of a journalled (WAL) file writes its shared-memory index. Where that may not be, or a full disk has no
+    room for it, and no other process has made one, the file is read as it stands; with a journal that a killed
+    writer left, a copy of both is. Raises sqlite3.Error, OSError.
     """
     connection = _connection(path, "mode=rw", sqlite3.Connection)
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
         connection.close()
-        if os.access(path.parent, os.W_OK) or not os.access(path, os.R_OK):
+        is_writable = os.access(path.parent, os.W_OK) and not is_full(path.parent)
+        if is_writable or not os.access(path, os.R_OK):
             raise
         return _connect_still(path)
     return connection
@@ -137,6 +141,11 @@ def _connect(path: Path, *, writable: bool) -> sqlite3.Connection:
 def row_seal(*values: object) -> int:
     """What a row keeps beside its values, so that a flipped bit in them is seen: SQLite itself has no sums."""
     return zlib.crc32("\x1f".join(map(repr, values)).encode("utf-8", "surrogatepass"))
+
+
+def is_passing(met: StoreError) -> bool:
+    """The failure says nothing of what the file holds: there was no room, or somebody else was at it."""
+    return getattr(met.__cause__, "sqlite_errorcode", 0) & 0xFF in PASSING_CODES
 
 
 @contextmanager

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import resource
 import shutil
 import stat as stat_modes
 from collections.abc import Iterator
@@ -18,13 +20,42 @@ ROOM_ADVICE = (
 ROOM_WANTED_BYTES = 4 << 20
 """A disk with less free than this is full: a back end that stumbles there has stumbled over it."""
 
+FILES_WANTED = 48
+"""So many files a store, its back end and a look at the notes have open at once, with some to spare."""
+FILES_ADVICE = (
+    "Raise the limit (`ulimit -n`), or end what holds so many files open. The caches stay as they are."
+)
+
 
 def advice_for(folder: Path, otherwise: str) -> str:
     """What to do about a failure in `folder`: on a full disk, make room."""
+    return ROOM_ADVICE.format(folder) if is_full(folder) else otherwise
+
+
+def is_full(folder: Path) -> bool:
+    """Whether the disk of `folder` is too full to make or mend anything there."""
     with suppress(OSError):
-        if shutil.disk_usage(folder).free < ROOM_WANTED_BYTES:
-            return ROOM_ADVICE.format(folder)
-    return otherwise
+        return shutil.disk_usage(folder).free < ROOM_WANTED_BYTES
+    return False
+
+
+def demand_means(folder: Path) -> None:
+    """Raises StoreError on a full disk, or where this process has no files left that it may open.
+
+    What fails there looks damaged and is not, and nothing can take its place.
+    """
+    if is_full(folder):
+        raise StoreError(f"the disk of {folder} is full", advice=ROOM_ADVICE.format(folder))
+    if _is_short_of_files():
+        raise StoreError(f"{folder} cannot be used: too many open files", advice=FILES_ADVICE)
+
+
+def _is_short_of_files() -> bool:
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        return limit != resource.RLIM_INFINITY and limit - len(list(Path("/dev/fd").iterdir())) < FILES_WANTED
+    except OSError as error:
+        return error.errno in (errno.EMFILE, errno.ENFILE)
 
 
 def close_to_others(path: Path) -> None:

@@ -159,7 +159,7 @@ def fill_all(
     except StoreError as error:
         with write() as caches:
             if error.store == VECTORS:
-                caches.replace_vectors()
+                caches.replace_vectors(error)
             elif error.store == StoreName.DENSE:
                 caches.condemn(StoreName.DENSE, str(error))
             else:
