@@ -10,6 +10,7 @@ from datetime import datetime
 
 from textual.content import Content
 
+from vaultmem.text.moments import local
 from vaultmem.text.shown import harmless
 
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -50,12 +51,12 @@ def day(stamp: str | None) -> str:
 
 def clock_time(at: datetime) -> str:
     """The local time of day: `14:05:09`."""
-    return at.astimezone().strftime("%H:%M:%S")
+    return local(at).strftime("%H:%M:%S")
 
 
 def moment(at: datetime) -> str:
     """Local date and time to the minute: `2026-05-14 10:30`."""
-    return at.astimezone().strftime("%Y-%m-%d %H:%M")
+    return local(at).strftime("%Y-%m-%d %H:%M")
 
 
 def cells(share: float, width: int) -> str:

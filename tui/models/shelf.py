@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from vaultmem.text.moments import local
+
 if TYPE_CHECKING:
     from vaultmem.views import NoteView
 
@@ -109,7 +111,7 @@ def _day_here(written: str) -> date | None:
     day = _day(_DAY.match(written))
     try:
         moment = datetime.fromisoformat(written)
-        return moment.astimezone().date() if day and moment.tzinfo else day
+        return local(moment).date() if day and moment.tzinfo else day
     except (ValueError, OverflowError, OSError):  # no time of ISO 8601; before or after what a system knows
         return day
 

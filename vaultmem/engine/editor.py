@@ -30,7 +30,7 @@ from vaultmem.notes.parse import Note, parse_note
 from vaultmem.notes.tags import normalise_tag
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.text.amounts import size
-from vaultmem.text.moments import utc_now
+from vaultmem.text.moments import local, utc_now
 from vaultmem.views import Edited, OpenedMemory, Saved, Trashed
 
 RETRY_S = 10.0
@@ -215,7 +215,7 @@ class Editor:
         now = utc_now()
         whole, text = changes.new_memory(fields, body, self._fresh_id, now)
         data = edits.compose_note(whole, text)
-        path = note_path(str(whole["name"]), now.astimezone())  # the day that people have here
+        path = note_path(str(whole["name"]), local(now))  # the day that people have here
         found = similar(opened(parse_note(path, data), data))
         if not dry_run:
             path = self._vault.create(path, data)

@@ -10,6 +10,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def local(moment: datetime) -> datetime:
+    """The same moment as this machine's clocks show it; in UTC where TZ names no zone that can be."""
+    try:
+        return moment.astimezone()
+    except ValueError:  # an offset of a day or more
+        return moment.astimezone(UTC)
+
+
 def utc_text(moment: datetime) -> str:
     """UTC, ISO 8601, milliseconds, `Z`; a moment without a zone is this machine's."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
