@@ -54,8 +54,9 @@ class Sample:
     """What one moment held."""
 
     at_s: float
-    memory_mb: float  # of both processes
-    descriptors: int
+    watch_mb: float
+    mcp_mb: float
+    descriptors: int  # of both, like threads
     threads: int
     disk_bytes: int
     disk_files: int
@@ -180,14 +181,15 @@ def weigh(folder: Path) -> tuple[int, int]:
 
 
 def sample(at_s: float, pids: list[int], state_dir: Path) -> Sample:
-    memory_kb = descriptors = threads = 0
+    memory_mb, descriptors, threads = list[float](), 0, 0
     for pid in pids:
         lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
         facts = dict(line.split(":", 1) for line in lines)
-        memory_kb += int(facts["VmRSS"].split()[0])
+        memory_mb.append(int(facts["VmRSS"].split()[0]) / 1024)
         threads += int(facts["Threads"])
         descriptors += len(list(Path(f"/proc/{pid}/fd").iterdir()))
-    return Sample(at_s, memory_kb / 1024, descriptors, threads, *weigh(state_dir))
+    watch_mb, mcp_mb = memory_mb
+    return Sample(at_s, watch_mb, mcp_mb, descriptors, threads, *weigh(state_dir))
 
 
 def growth(samples: list[Sample], field: str) -> tuple[float, float]:
@@ -200,7 +202,8 @@ def growth(samples: list[Sample], field: str) -> tuple[float, float]:
 def judge(samples: list[Sample], fresh_bytes: int) -> list[str]:
     """What grew that should be flat; nothing when all is well."""
     wrong = []
-    for field, factor, slack in (("memory_mb", 1.1, 16), ("descriptors", 1.0, 8), ("threads", 1.0, 2)):
+    limits = (("watch_mb", 1.1, 8), ("mcp_mb", 1.1, 8), ("descriptors", 1.0, 8), ("threads", 1.0, 2))
+    for field, factor, slack in limits:
         before, after = growth(samples, field)
         if after > before * factor + slack:
             wrong.append(f"{field} grew from {before:.0f} to {after:.0f}")
@@ -266,7 +269,9 @@ def live(
 ) -> list[Sample]:
     """Let things happen, and look every ten seconds."""
     samples, done, started, next_look = list[Sample](), 0, time.monotonic(), 0.0
-    say(f"{'minute':>8} {'done':>6} {'memory':>8} {'fds':>5} {'threads':>8} {'disk':>10} {'files':>6}")
+    say(
+        f"{'minute':>8} {'done':>6} {'watch':>8} {'mcp':>7} {'fds':>5} {'threads':>8} {'disk':>10} {'files':>6}"
+    )
     while (passed := time.monotonic() - started) < minutes * 60:
         live_a_moment(vault, agent, environ, chance)
         done += 1
@@ -275,8 +280,8 @@ def live(
             next_look += SAMPLE_EVERY_S
             last = samples[-1]
             say(
-                f"{passed / 60:8.1f} {done:6} {last.memory_mb:6.0f}MB {last.descriptors:5} {last.threads:8}"
-                f" {last.disk_bytes / 1e6:8.1f}MB {last.disk_files:6}"
+                f"{passed / 60:8.1f} {done:6} {last.watch_mb:6.0f}MB {last.mcp_mb:5.0f}MB"
+                f" {last.descriptors:5} {last.threads:8} {last.disk_bytes / 1e6:8.1f}MB {last.disk_files:6}"
             )
         time.sleep(max(0.0, done / per_second - (time.monotonic() - started)))
     return samples
