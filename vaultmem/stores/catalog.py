@@ -279,7 +279,9 @@ class Catalog:
 
     def unindexed_count(self) -> int:
         """How many notes that can be read are not in the lexical store as they are now."""
-        return self._number(f"SELECT count(*) FROM notes WHERE {_UNINDEXED} AND is_readable")
+        return self._number(
+            f"SELECT count(*) FROM notes INDEXED BY notes_to_index WHERE {_UNINDEXED} AND is_readable"
+        )
 
     def chunk_counts(self) -> dict[int, int]:
         """How many chunks each note is made of, metadata included."""
