@@ -111,9 +111,9 @@ def test_an_empty_one_is_refused_with_what_to_do(tmp_path):
 
 def test_an_engine_that_stays_open_follows_another_users_writer(world, asked, monkeypatch):
     """What was opened as it stood is opened anew once somebody has written."""
-    from vaultmem.stores import catalog_file
+    from vaultmem.stores import sqlite_file
 
-    monkeypatch.setattr(catalog_file, "connect_reading", catalog_file._connect_still)
+    monkeypatch.setattr(sqlite_file, "connect_reading", sqlite_file._connect_still)
     with world.engine() as engine:
         assert len(engine.notes()) == 3
         world.note("d.md", "d")

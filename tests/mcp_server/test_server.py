@@ -21,7 +21,7 @@ from mcp.shared._httpx_utils import create_mcp_http_client
 from tests.mcp_server.clients import PROTOCOL, SERVER, Raw, stdio, text, write
 from vaultmem.config import Config, EngineChoice
 from vaultmem.engine.engine import Engine
-from vaultmem.files.token import token_file
+from vaultmem.install.token import token_file
 from vaultmem.worker.server import Worker
 
 

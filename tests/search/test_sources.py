@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import subprocess
@@ -47,7 +48,7 @@ def deep(tmp_path: Path) -> Iterator[str]:
 def test_deep_folders_are_walked(tmp_path: Path, deep: str) -> None:
     notices: list[str] = []
     assert list(note_files(tmp_path, notices)) == [NoteFile(deep, 0)] and notices == []
-    with Source(tmp_path, deep, LIMIT) as source:
+    with contextlib.closing(Source(tmp_path, deep, LIMIT)) as source:
         assert source.at(0, 5) == b""
 
 
@@ -55,7 +56,7 @@ def test_deep_folders_are_walked(tmp_path: Path, deep: str) -> None:
 def test_lines_and_places_are_those_of_the_text_in_utf8(tmp_path: Path, encoding: str) -> None:
     mark = "\ufeff" if encoding.startswith("utf-16") else ""
     put(tmp_path, "a.md", f"{mark}eins\n缓存\u2028x\r\n\ndrei".encode(encoding))
-    with Source(tmp_path, "a.md", LIMIT) as source:
+    with contextlib.closing(Source(tmp_path, "a.md", LIMIT)) as source:
         assert list(source.lines()) == ["eins", "缓存\u2028x\r", "", "drei"]
         assert source.at(5, 6).decode() == "缓存" and source.at(100, 5) == b""
 

@@ -23,6 +23,7 @@ from vaultmem.stores.folders import (
     demand_means,
     failures_of,
     folder_bytes,
+    in_parts,
     is_full,
     is_vacant,
 )
@@ -148,3 +149,10 @@ def test_a_link_or_a_folder_in_its_place_is_left_as_it_is(tmp_path: Path) -> Non
     (tmp_path / "c.sqlite").symlink_to(tmp_path / "outside")
     close_to_others(tmp_path / "c.sqlite")
     assert stat.S_IMODE((tmp_path / "outside").stat().st_mode) == 0o644
+
+
+def test_parts_hold_every_value_once_in_its_order() -> None:
+    for count in range(8):
+        parts = list(in_parts(range(count), 3))
+        assert [value for part in parts for value in part] == list(range(count))
+        assert all(1 <= len(part) <= 3 for part in parts) and len(parts) == -(-count // 3)

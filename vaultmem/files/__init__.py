@@ -13,5 +13,5 @@ state_dir    the state dir as a folder of this user alone
 lock         the lock of the one writer, freed by the kernel, and the turns of whoever writes notes
 watch        changes as sets of paths worth looking at
 inotify      watchdog's observer for Linux, made to speak up when it misses something
-token        the token that clients of a server over HTTP must show
+seals        what the files of a folder were when we last wrote them
 """

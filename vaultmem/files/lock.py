@@ -82,6 +82,7 @@ class WriterLock:
         if self.is_held:
             return True
         self.release()
+        make_own(self._state_dir)
         deadline = time.monotonic() + max(timeout_s, PROBE_GRACE_S)
         while not self._try_once():
             if time.monotonic() >= deadline:
@@ -90,7 +91,6 @@ class WriterLock:
         return True
 
     def _try_once(self) -> bool:
-        make_own(self._state_dir)
         *folders, name = self._path.relative_to(self._state_dir).parts
         with beneath.folder(self._state_dir, "/".join(folders), make=0o700) as folder:
             self._descriptor = open_own(folder, name)

@@ -17,7 +17,7 @@ from vaultmem.files import beneath
 OTHERS = 0o077
 """The bits of a mode that let somebody else look, write or enter."""
 
-_MARKS = frozenset({"catalog.sqlite", "vectors.sqlite", "writer.lock", "sessions", "hook.log", "mcp-token"})
+_MARKS = frozenset({"catalog.sqlite", "vectors.sqlite", "writer.lock", "sessions", "hook.log", "id.clock"})
 """One of these is in every state dir; a folder without any is something else, whose modes are not ours to change."""
 
 

@@ -19,10 +19,10 @@ from vaultmem.clients import GENERIC, Client
 from vaultmem.errors import EditRefusedError, UsageError
 from vaultmem.files import atomic
 from vaultmem.files.replacement import replace_file
-from vaultmem.files.token import kept_token, token_file
 from vaultmem.install.codex_block import codex_block, with_block
 from vaultmem.install.invocation import HOOK_EVENTS, SERVER_NAME, command_words
 from vaultmem.install.json_settings import hook_of, server_of, with_hooks, with_server
+from vaultmem.install.token import kept_token, token_file
 from vaultmem.regular_file import read_whole
 from vaultmem.text.shown import quoted
 

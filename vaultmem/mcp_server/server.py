@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from vaultmem import __version__
 from vaultmem.errors import EngineError
-from vaultmem.files.token import kept_token, token_file
+from vaultmem.install.token import kept_token, token_file
 from vaultmem.text.shown import harmless
 
 if TYPE_CHECKING:

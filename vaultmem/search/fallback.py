@@ -7,6 +7,7 @@ between two notes.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +41,7 @@ def _found_lines(wanted: Wanted, notices: list[str]) -> Iterator[FoundLine]:
             notices.append(TOO_LONG)
             return
         try:
-            with Source(wanted.root, note.path, wanted.size_limit) as source:
+            with contextlib.closing(Source(wanted.root, note.path, wanted.size_limit)) as source:
                 yield from _lines_of(note.path, source.lines(), compiled, wanted.context)
         except OSError as error:
             notices.append(f"{note.path}: {error.strerror}")

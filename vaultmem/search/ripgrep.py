@@ -8,6 +8,7 @@ line up to `LINE_BYTES`, and only a longer one is looked up in its file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -245,7 +246,7 @@ def _proven(lines: Iterable[FoundLine], wanted: Wanted, unproven: dict[str, str]
     """Those that lie in the file that we open; why one does not is kept by path in `unproven`."""
     for path, found in groupby(lines, key=lambda line: line.path):
         try:
-            with Source(wanted.root, path, wanted.size_limit) as source:
+            with contextlib.closing(Source(wanted.root, path, wanted.size_limit)) as source:
                 for line in found:
                     if source.at(line.offset, len(line.raw)) == line.raw:
                         yield line
@@ -284,7 +285,7 @@ def _head(wanted: Wanted, line: FoundLine, size: int) -> bytes:
     if not line.is_cut:
         return line.raw
     try:
-        with Source(wanted.root, line.path, wanted.size_limit) as source:
+        with contextlib.closing(Source(wanted.root, line.path, wanted.size_limit)) as source:
             head = source.at(line.offset, size).split(b"\n", 1)[0]
     except OSError:
         return line.raw

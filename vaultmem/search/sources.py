@@ -12,8 +12,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from vaultmem.files import beneath
 from vaultmem.notes.names import is_note_name, is_skipped_folder
@@ -67,7 +66,7 @@ def _item(path: str, entry: os.DirEntry[str]) -> tuple[str, bool, int] | None:
 
 
 class Source:
-    """One note's bytes. As a context manager it closes the file."""
+    """One note's bytes; `close` lets go of the file."""
 
     def __init__(self, root: Path, path: str, size_limit: int) -> None:
         """Open it. Raises OSError, also for what is no regular file, or larger than `size_limit`."""
@@ -120,14 +119,6 @@ class Source:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def too_large(size_limit: int) -> str:

@@ -2,7 +2,7 @@
 
 catalog       the SQLite ledger of what the stores were made from
 catalog_rows  what it keeps of a note, as values and as columns
-catalog_file  its file: opened, made, and how it fails
+sqlite_file   SQLite's files of ours: opened, made, read where nothing may be written, and how they fail
 vectors       raw vectors by model and text, in SQLite
 lexical       the words of each note, in Tantivy
 dense         the vectors of each chunk, searched and replaced
@@ -11,7 +11,6 @@ dense_rows    its rows as Arrow tables
 dense_upkeep  its vector index and its disk use
 dense_build   the child process in which a large index is built
 folders       generations of a store as folders
-seals         what the files of a store were when we last wrote them
 caches        all of them together: which generation lives, what is condemned, what is outdated
 access        who may read and who may write them now
 """

@@ -20,14 +20,13 @@ from enum import StrEnum
 from pathlib import Path
 
 from vaultmem.errors import EngineError, StoreError
-from vaultmem.files import lock
+from vaultmem.files import lock, seals
 from vaultmem.files.state_dir import make_own
-from vaultmem.stores import seals
 from vaultmem.stores.catalog import Catalog
-from vaultmem.stores.catalog_file import REPAIR_ADVICE, is_passing
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.folders import demand_means
 from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.sqlite_file import REPAIR_ADVICE, is_passing
 from vaultmem.stores.vectors import VECTORS_KEPT_S, VectorStore
 
 CATALOG_FILE = "catalog.sqlite"

@@ -18,15 +18,6 @@ from typing import Any
 from vaultmem.errors import StoreError
 from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.problems import Problem
-from vaultmem.stores.catalog_file import (
-    JOURNAL_PAGES,
-    PAGE_BYTES,
-    REPAIR_ADVICE,
-    StillConnection,
-    as_store_error,
-    journal_of,
-    open_file,
-)
 from vaultmem.stores.catalog_rows import (
     COLUMNS,
     KNOWN_COLUMNS,
@@ -42,6 +33,16 @@ from vaultmem.stores.catalog_rows import (
     read_row,
     stat_values,
     written_values,
+)
+from vaultmem.stores.folders import in_parts
+from vaultmem.stores.sqlite_file import (
+    JOURNAL_PAGES,
+    PAGE_BYTES,
+    REPAIR_ADVICE,
+    StillConnection,
+    as_store_error,
+    journal_of,
+    open_file,
 )
 
 CATALOG_SCHEMA = 4
@@ -234,7 +235,7 @@ class Catalog:
     def rows_by_key(self, keys: Collection[int]) -> dict[int, NoteRow]:
         """Notes on record; keys that are not there are left out. Those that wait for vectors have chunk hashes."""
         found: dict[int, NoteRow] = {}
-        for part in _batches(list(keys)):
+        for part in in_parts(list(keys), KEYS_PER_QUERY):
             among = f"WHERE note_key IN ({','.join('?' * len(part))})"
             hashes: dict[int, set[str]] = {}
             pending = (
@@ -372,8 +373,3 @@ class Catalog:
 
 def _digest_column(store: str) -> str:
     return {"lexical": "lexical_digest", "dense": "dense_digest"}[store]
-
-
-def _batches(keys: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(keys), KEYS_PER_QUERY):
-        yield keys[start : start + KEYS_PER_QUERY]

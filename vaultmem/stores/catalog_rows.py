@@ -16,7 +16,7 @@ from vaultmem.files.snapshot import FileStat
 from vaultmem.notes.metadata import Metadata, WithMetadata
 from vaultmem.notes.parse import Note
 from vaultmem.notes.problems import Code, Problem
-from vaultmem.stores.catalog_file import REPAIR_ADVICE
+from vaultmem.stores.sqlite_file import REPAIR_ADVICE
 
 METADATA_COLUMNS = {
     "id": "TEXT",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,7 +27,7 @@ from vaultmem.stores.dense_upkeep import (
     Upkeep,
     wanted_upkeep,
 )
-from vaultmem.stores.folders import REBUILD_ADVICE, folder_bytes
+from vaultmem.stores.folders import REBUILD_ADVICE, folder_bytes, in_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,13 +83,13 @@ class DenseStore:
     def delete(self, versions: Collection[tuple[int, str]]) -> None:
         """Delete the rows of exactly these (note_key, digest) versions; no versions is no work."""
         self._check_writable()
-        for part in _parts(sorted(set(versions))):
+        for part in in_parts(sorted(set(versions)), KEYS_PER_FILTER):
             self._delete(_of_versions(part))
 
     def delete_keys(self, note_keys: Collection[int]) -> None:
         """Delete all rows of these notes; no keys is no work."""
         self._check_writable()
-        for part in _parts(sorted(set(note_keys))):
+        for part in in_parts(sorted(set(note_keys)), KEYS_PER_FILTER):
             self._delete(_of_notes(part))
 
     def near_notes(self, vector: NDArray[np.float32], limit: int) -> set[int]:
@@ -113,7 +113,9 @@ class DenseStore:
 
     def read(self, note_keys: Collection[int]) -> RowTable | None:
         """All rows of these notes by column, with exact vectors; None while the store has never had any."""
-        found = [self._rows_where(_of_notes(part)) for part in _parts(sorted(set(note_keys)))]
+        found = [
+            self._rows_where(_of_notes(part)) for part in in_parts(sorted(set(note_keys)), KEYS_PER_FILTER)
+        ]
         tables = [table for table in found if table is not None]
         return RowTable.of(tables) if tables else None
 
@@ -214,7 +216,7 @@ class DenseStore:
         for (key, _), count in versions.items():
             rows_of[key] += count
         keys = sorted(rows_of)
-        for part in _parts(keys):
+        for part in in_parts(keys, KEYS_PER_FILTER):
             read = self.read(part)
             if read is None or Counter(read.column("note_key")) != {key: rows_of[key] for key in part}:
                 raise StoreError(
@@ -306,8 +308,3 @@ def _of_versions(versions: Collection[tuple[int, str]]) -> str:
 
 def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    for start in range(0, len(values), KEYS_PER_FILTER):
-        yield values[start : start + KEYS_PER_FILTER]

@@ -7,11 +7,14 @@ import os
 import resource
 import shutil
 import stat as stat_modes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import TypeVar
 
 from vaultmem.errors import StoreError
+
+T = TypeVar("T")
 
 REBUILD_ADVICE = "run `vaultmem doctor --repair`; the store is rebuilt from the notes"
 ROOM_ADVICE = (
@@ -104,3 +107,9 @@ def _size(path: Path) -> int:
         return path.stat().st_size if path.is_file() else 0
     except FileNotFoundError:
         return 0
+
+
+def in_parts(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The values in parts of at most `size`: as many as one query takes. (`itertools.batched`, from Python 3.12 on.)"""
+    for start in range(0, len(values), size):
+        yield values[start : start + size]

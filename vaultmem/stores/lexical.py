@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, is_vacant
+from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, in_parts, is_vacant
 
 if TYPE_CHECKING:
     import tantivy
@@ -190,7 +190,7 @@ class LexicalStore:
             raise self._wrong("counts wrongly")
         if self.versions() != Counter((key, digest) for key, digest, _ in documents):
             raise self._wrong("has lost the versions of its documents")
-        for part in _parts(sorted({key for key, *_ in documents})):
+        for part in in_parts(sorted({key for key, *_ in documents}), KEYS_PER_QUERY):
             found = Counter((hit.note_key, hit.digest, hit.length) for hit in self.read(part, ()))
             keys = frozenset(part)
             if found != Counter(document for document in documents if document[0] in keys):
@@ -407,11 +407,6 @@ def _bag_of(doc: Any) -> dict[str, int]:
     bag = bytes(doc.get_first("bag")).decode()
     entries = (entry.rpartition(" ") for entry in bag.split(_BAG_SEPARATOR) if entry)
     return {term: int(count) for term, _, count in entries}
-
-
-def _parts(keys: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(keys), KEYS_PER_QUERY):
-        yield keys[start : start + KEYS_PER_QUERY]
 
 
 def _hits(

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vaultmem.errors import StoreError
-from vaultmem.stores.catalog_file import JOURNAL_PAGES, connect_reading
-from vaultmem.stores.folders import advice_for, close_to_others
+from vaultmem.stores.folders import advice_for, close_to_others, in_parts
+from vaultmem.stores.sqlite_file import JOURNAL_PAGES, connect_reading
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,7 +95,7 @@ class VectorStore:
             if model is None:
                 return {}
             found: dict[str, NDArray[np.float32]] = {}
-            for part in _parts(wanted):
+            for part in in_parts(wanted, HASHES_PER_QUERY):
                 rows = self._connection.execute(
                     "SELECT text_hash, vector, seal FROM vectors"
                     f" WHERE model = ? AND text_hash IN ({_marks(part)})",
@@ -127,7 +127,7 @@ class VectorStore:
             model = self._model(fingerprint)
             if model is None:
                 return
-            for part in _parts(wanted):
+            for part in in_parts(wanted, HASHES_PER_QUERY):
                 self._connection.execute(
                     f"UPDATE vectors SET last_used_day = ? WHERE model = ? AND last_used_day < ?"
                     f" AND text_hash IN ({_marks(part)})",
@@ -263,12 +263,6 @@ def _failures(path: Path) -> Iterator[None]:
 def _connect(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(parents=True, exist_ok=True)
     return sqlite3.connect(path, timeout=BUSY_TIMEOUT_S, check_same_thread=False)
-
-
-def _parts(values: Collection[str]) -> Iterator[list[str]]:
-    ordered = list(values)
-    for start in range(0, len(ordered), HASHES_PER_QUERY):
-        yield ordered[start : start + HASHES_PER_QUERY]
 
 
 def _marks(values: Collection[str]) -> str:

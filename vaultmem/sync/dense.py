@@ -29,6 +29,7 @@ from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import NoteRow
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.dense_rows import DenseRow, Part
+from vaultmem.stores.folders import in_parts
 from vaultmem.stores.vectors import VECTORS
 from vaultmem.sync import integrity
 from vaultmem.sync.lexical import PARSER
@@ -213,7 +214,7 @@ def fill(
             break
         missing = _missing(works, vectors)
         filled.chunks_reused += sum(len(work.texts) for work in works) - len(missing)
-        for batch in _slices(list(missing.items()), TEXTS_PER_CALL):
+        for batch in in_parts(list(missing.items()), TEXTS_PER_CALL):
             if should_stop():
                 return filled
             made = _embed(embedder, batch, pace)
@@ -326,8 +327,3 @@ def _dense_rows(work: Work, vectors: Mapping[str, Vector], calibration: Calibrat
             lang=lang,
             vector=vector,
         )
-
-
-def _slices(items: Sequence[tuple[str, str]], size: int) -> Iterator[Sequence[tuple[str, str]]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -2,7 +2,7 @@
 
 The catalog vouches for one version (digest) of each note in each store. Anything else in a store is a leftover of an
 interrupted sync; anything vouched for that is not there, or not there exactly as often as it should be, is missing.
-That the stores say tomorrow what they were given today is held by seals (`stores.seals`): a file that somebody else
+That the stores say tomorrow what they were given today is held by seals (`files.seals`): a file that somebody else
 changed condemns its store.
 """
 
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vaultmem.errors import RootMissingError, StoreError, UsageError
+from vaultmem.files.seals import Tampering
 from vaultmem.files.snapshot import Snapshot
 from vaultmem.files.vault import Vault
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog import Catalog
 from vaultmem.stores.catalog_rows import Known
-from vaultmem.stores.seals import Tampering
 from vaultmem.text.amounts import counted
 
 REPLACED_FILES = frozenset({"meta.json", ".managed.json", "store.json"})

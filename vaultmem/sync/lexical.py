@@ -19,6 +19,7 @@ from vaultmem.notes.chunks import CHUNKER, metadata_text, split_body, text_hash
 from vaultmem.notes.parse import Note
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import ChunkRef, Known, NoteRecord
+from vaultmem.stores.folders import in_parts
 from vaultmem.stores.lexical import LexicalDoc, LexicalStore
 from vaultmem.sync import integrity
 from vaultmem.sync.plan import (
@@ -195,7 +196,7 @@ def _apply(caches: Caches, plan: Plan, on_progress: OnProgress | None) -> None:
         _write_rows(caches, plan)
         gone = {known.note_key for known in plan.deleted}
         done, total = 0, len(plan.written)
-        for batch in _batches(plan.written):
+        for batch in in_parts(plan.written, NOTES_PER_COMMIT):
             gone |= _apply_batch(caches, lexical, batch)
             done += len(batch)
             if on_progress:
@@ -280,7 +281,7 @@ def _apply_with_new_lexical(
 def _fill_next_lexical(caches: Caches, steps: Sequence[Step], on_progress: OnProgress | None) -> None:
     versions: dict[int, str] = {}
     with caches.next_lexical(TERMS) as (store, generation):
-        for batch in _batches(steps):
+        for batch in in_parts(steps, NOTES_PER_COMMIT):
             prepared = [prepare_note(step) for step in batch]
             with caches.catalog.transaction():
                 keys = caches.catalog.write(p.record for p in prepared)
@@ -291,8 +292,3 @@ def _fill_next_lexical(caches: Caches, steps: Sequence[Step], on_progress: OnPro
                 on_progress(Progress(Phase.INDEXING, len(versions), len(steps)))
         with caches.catalog.transaction():
             generation.switch(versions)
-
-
-def _batches(steps: Sequence[Step]) -> Iterable[Sequence[Step]]:
-    for start in range(0, len(steps), NOTES_PER_COMMIT):
-        yield steps[start : start + NOTES_PER_COMMIT]

@@ -1,4 +1,4 @@
-"""The SQLite file of the catalog: how it is opened, made, and how it fails.
+"""SQLite's files in the state dir: how one is opened, made, read where nothing may be written, and how it fails.
 
 SQLite's exceptions stay inside: a file that cannot be used raises StoreError.
 """

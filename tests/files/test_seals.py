@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from vaultmem.stores import seals
+from vaultmem.files import seals
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.catalog import CATALOG_SCHEMA, Catalog
-from vaultmem.stores.catalog_file import as_store_error, is_passing
+from vaultmem.stores.sqlite_file import as_store_error, is_passing
 
 
 def test_a_reader_needs_the_file_and_makes_none(tmp_path):

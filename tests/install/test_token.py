@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.files.token import kept_token, token_file
+from vaultmem.install.token import kept_token, token_file
 
 
 def test_it_is_made_once_and_is_the_users_alone(tmp_path: Path) -> None:
