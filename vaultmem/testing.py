@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from vaultmem.errors import EmbedderError, StoreError
 from vaultmem.stores.dense import DenseStore
 from vaultmem.stores.dense_rows import DenseRow, RowTable, in_order, to_arrow
-from vaultmem.stores.lexical import LexicalDoc, LexicalHit
+from vaultmem.stores.lexical_documents import LexicalDoc, LexicalHit
 
 if TYPE_CHECKING:
     import numpy as np

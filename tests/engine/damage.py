@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.lexical import LexicalDoc
+from vaultmem.stores.lexical_documents import LexicalDoc
 from vaultmem.sync import integrity
 
 

@@ -13,7 +13,7 @@ from vaultmem.notes.chunks import metadata_text, text_hash
 from vaultmem.recall.evidence import Evidence, embed_prompt, gather
 from vaultmem.recall.prompt import read_prompt
 from vaultmem.recall.scoring import attainable, inverse_frequency
-from vaultmem.stores.lexical import LexicalHit
+from vaultmem.stores.lexical_documents import LexicalHit
 
 
 def gathered(vault: Vault, text: str) -> Evidence:

@@ -17,7 +17,7 @@ from vaultmem.recall.evidence import Meaning, Sources
 from vaultmem.recall.rank import recall
 from vaultmem.recall.scoring import DEFAULT_MIN_SCORE, Verdict, total
 from vaultmem.stores.dense_rows import DenseRow, Part
-from vaultmem.stores.lexical import LexicalDoc
+from vaultmem.stores.lexical_documents import LexicalDoc
 from vaultmem.testing import DictDenseStore, DictLexicalStore, HashingEmbedder
 from vaultmem.text.languages import language
 from vaultmem.text.terms import document_terms

@@ -16,7 +16,7 @@ from tests.stores.records import record, write
 from vaultmem.errors import EngineError, StoreError
 from vaultmem.stores import caches as caches_module
 from vaultmem.stores.caches import CONDEMNED, OUTDATED, Caches, StoreName
-from vaultmem.stores.lexical import LexicalDoc
+from vaultmem.stores.lexical_documents import LexicalDoc
 
 DOC = LexicalDoc(1, "aa", {"alpha": 1})
 

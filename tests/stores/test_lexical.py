@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from vaultmem.stores.lexical import LexicalDoc, LexicalHit, LexicalStore
+from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.lexical_documents import LexicalDoc, LexicalHit
 from vaultmem.testing import DictLexicalStore
 
 Store = LexicalStore | DictLexicalStore

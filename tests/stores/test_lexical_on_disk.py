@@ -13,7 +13,8 @@ import pytest
 
 from vaultmem.errors import StoreError
 from vaultmem.stores import lexical
-from vaultmem.stores.lexical import LexicalDoc, LexicalStore
+from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.lexical_documents import LexicalDoc
 
 
 def doc(key: int, digest: str = "aa", **terms: int) -> LexicalDoc:

@@ -12,7 +12,7 @@ from tests.worlds import World
 from vaultmem.errors import UsageError
 from vaultmem.files.vault import Vault
 from vaultmem.stores.caches import Caches, StoreName
-from vaultmem.stores.lexical import LexicalDoc
+from vaultmem.stores.lexical_documents import LexicalDoc
 from vaultmem.sync import lexical
 from vaultmem.sync.integrity import (
     Disagreement,

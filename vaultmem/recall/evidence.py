@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from vaultmem.recall.prompt import Prompt, Window
     from vaultmem.stores.catalog_rows import NoteRow
     from vaultmem.stores.dense_rows import DenseRow, RowTable
-    from vaultmem.stores.lexical import LexicalHit
+    from vaultmem.stores.lexical_documents import LexicalHit
 
     Vectors = NDArray[np.float32]
 

@@ -5,6 +5,7 @@ catalog_rows  what it keeps of a note, as values and as columns
 sqlite_file   SQLite's files of ours: opened, made, read where nothing may be written, and how they fail
 vectors       raw vectors by model and text, in SQLite
 lexical       the words of each note, in Tantivy
+lexical_documents  a note's version as a document of that index, and a hit of it
 dense         the vectors of each chunk, searched and replaced
 dense_table   their table in LanceDB: made, opened, seen at its newest version
 dense_rows    its rows as Arrow tables

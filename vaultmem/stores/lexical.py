@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import tempfile
 import weakref
@@ -24,6 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 from vaultmem.errors import StoreError
 from vaultmem.stores.folders import REBUILD_ADVICE, failures_of, folder_bytes, in_parts, is_vacant
+from vaultmem.stores.lexical_documents import (
+    FIELDS,
+    LexicalDoc,
+    LexicalHit,
+    bag_of,
+    bag_text,
+    hit_of,
+    needles,
+    parse_version,
+    safe,
+    version_of,
+)
 
 if TYPE_CHECKING:
     import tantivy
@@ -53,27 +64,6 @@ KEYS_PER_QUERY = 1_000
 
 _STAMP_FILE = "store.json"
 _STAMP = {"store": "vaultmem lexical", "version": LEXICAL_FORMAT}
-_FIELDS = ("note_key", "version", "length", "terms", "bag")
-_BAG_SEPARATOR = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalDoc:
-    """One version of a note: its terms with their counts. Terms hold no white space."""
-
-    note_key: int
-    digest: str
-    terms: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class LexicalHit:
-    """One version of a note and the counts of the query terms in it; `length` is the sum of all its counts."""
-
-    note_key: int
-    digest: str
-    counts: Mapping[str, int]
-    length: int
 
 
 class LexicalStore:
@@ -106,7 +96,7 @@ class LexicalStore:
             return
         with self._writing() as writer:
             for note_key, digest in versions:
-                writer.delete_documents_by_term("version", _version(note_key, digest))
+                writer.delete_documents_by_term("version", version_of(note_key, digest))
 
     def delete_keys(self, note_keys: Collection[int]) -> None:
         """Delete every version of these notes in one commit."""
@@ -172,7 +162,7 @@ class LexicalStore:
         with failures_of("lexical", self._folder):
             # The filter makes the counts those of live documents; without it deleted ones are listed too.
             listed = self._newest().searcher.terms_with_prefix("version", "", tantivy.Query.all_query(), None)
-        return {_parse_version(version): count for version, count in listed}
+        return {parse_version(version): count for version, count in listed}
 
     def count(self) -> int:
         """The number of live documents."""
@@ -206,10 +196,10 @@ class LexicalStore:
         held: Counter[str] = Counter()
         for _, address in searcher.search(tantivy.Query.all_query(), max(1, searcher.num_docs)).hits:
             doc: Any = searcher.doc(address)
-            counts, length = _bag_of(doc), int(doc.get_first("length"))
+            counts, length = bag_of(doc), int(doc.get_first("length"))
             if sum(counts.values()) != length:
                 raise self._wrong("holds a document that is not as it was written")
-            documents.append((*_parse_version(doc.get_first("version")), length))
+            documents.append((*parse_version(doc.get_first("version")), length))
             held.update(counts.keys())
         return documents, held
 
@@ -308,7 +298,7 @@ class LexicalStore:
     def _term_query(self, term: str) -> tantivy.Query:
         import tantivy
 
-        return tantivy.Query.term_query(self._schema, "terms", _safe(term), "freq")
+        return tantivy.Query.term_query(self._schema, "terms", safe(term), "freq")
 
 
 @dataclass(slots=True)
@@ -350,7 +340,7 @@ def _open_index(folder: Path, writable: bool, linked_in: _LinkedFolder | None = 
         tantivy.Index(_schema(), path=str(folder))
         stamp.write_text(json.dumps(_STAMP), encoding="utf-8")
     fields = tuple(entry["name"] for entry in json.loads(meta.read_text(encoding="utf-8"))["schema"])
-    if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != _FIELDS:
+    if json.loads(stamp.read_text(encoding="utf-8")) != _STAMP or fields != FIELDS:
         raise StoreError(f"{folder} is not a lexical store of this version", advice=REBUILD_ADVICE)
     index = tantivy.Index.open(str(linked_in.path if linked_in else folder))
     index.config_reader("manual")
@@ -358,6 +348,7 @@ def _open_index(folder: Path, writable: bool, linked_in: _LinkedFolder | None = 
 
 
 def _schema() -> tantivy.Schema:
+    """The fields of the index."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()
@@ -370,29 +361,25 @@ def _schema() -> tantivy.Schema:
 
 
 def _document(doc: LexicalDoc) -> tantivy.Document:
-    import tantivy
-
-    terms = {_safe(term): count for term, count in doc.terms.items() if count > 0}
-    made = tantivy.Document()
-    made.add_unsigned("note_key", doc.note_key)
-    made.add_text("version", _version(doc.note_key, doc.digest))
-    made.add_unsigned("length", sum(terms.values()))
-    made.add_text("terms", " ".join(f"{term} " * count for term, count in terms.items()))
-    bag = "".join(f"{_BAG_SEPARATOR}{term} {count}" for term, count in terms.items()) + _BAG_SEPARATOR
-    made.add_bytes("bag", bag.encode())
-    return made
+    """A version as a document to be added; terms without a positive count are left out."""
+    terms = {safe(term): count for term, count in doc.terms.items() if count > 0}
+    return _made(doc.note_key, version_of(doc.note_key, doc.digest), terms)
 
 
 def _copied(doc: Any) -> tantivy.Document:
     """A stored document as one to be added; its terms, which are not stored, are those of its bag."""
+    return _made(int(doc.get_first("note_key")), doc.get_first("version"), bag_of(doc))
+
+
+def _made(note_key: int, version: str, terms: Mapping[str, int]) -> tantivy.Document:
     import tantivy
 
     made = tantivy.Document()
-    made.add_unsigned("note_key", int(doc.get_first("note_key")))
-    made.add_text("version", doc.get_first("version"))
-    made.add_unsigned("length", int(doc.get_first("length")))
-    made.add_text("terms", " ".join(f"{term} " * count for term, count in _bag_of(doc).items()))
-    made.add_bytes("bag", bytes(doc.get_first("bag")))
+    made.add_unsigned("note_key", note_key)
+    made.add_text("version", version)
+    made.add_unsigned("length", sum(terms.values()))
+    made.add_text("terms", " ".join(f"{term} " * count for term, count in terms.items()))
+    made.add_bytes("bag", bag_text(terms).encode())
     return made
 
 
@@ -402,51 +389,12 @@ def _count(searcher: tantivy.Searcher, query: tantivy.Query) -> int:
     return int(found.count)
 
 
-def _bag_of(doc: Any) -> dict[str, int]:
-    """The terms of a document with their counts, as the index holds them."""
-    bag = bytes(doc.get_first("bag")).decode()
-    entries = (entry.rpartition(" ") for entry in bag.split(_BAG_SEPARATOR) if entry)
-    return {term: int(count) for term, _, count in entries}
-
-
 def _hits(
     searcher: tantivy.Searcher, query: tantivy.Query, terms: Sequence[str], limit: int
 ) -> list[LexicalHit]:
     found = searcher.search(query, max(1, min(limit, searcher.num_docs)), count=False)
-    needles = [(term, f"{_BAG_SEPARATOR}{_safe(term)} ") for term in terms]
-    return [_hit(searcher.doc(address), needles) for _, address in found.hits]
-
-
-def _hit(doc: Any, needles: Sequence[tuple[str, str]]) -> LexicalHit:
-    bag = bytes(doc.get_first("bag")).decode()
-    counts: dict[str, int] = {}
-    for term, needle in needles:
-        start = bag.find(needle)
-        if start >= 0:
-            start += len(needle)
-            counts[term] = int(bag[start : bag.index(_BAG_SEPARATOR, start)])
-    note_key, digest = _parse_version(doc.get_first("version"))
-    return LexicalHit(note_key, digest, counts, int(doc.get_first("length")))
-
-
-def _version(note_key: int, digest: str) -> str:
-    return f"{note_key}:{digest}"
-
-
-def _parse_version(version: str) -> tuple[int, str]:
-    note_key, _, digest = version.partition(":")
-    return int(note_key), digest
-
-
-def _safe(term: str) -> str:
-    """`term` with what would break a token or the bag escaped, so that any text is one token."""
-    if _UNSAFE.search(term) is None:
-        return term
-    return _UNSAFE.sub(lambda found: f"\\{ord(found[0]):x};", term)
-
-
-_UNSAFE = re.compile("[\x00-\x20\\\\\ud800-\udfff]")
-"""Control characters and ASCII space, surrogates (UTF-8 cannot hold them), and the backslash that escapes them."""
+    wanted = needles(terms)
+    return [hit_of(searcher.doc(address), wanted) for _, address in found.hits]
 
 
 def _commit_stamp(folder: Path) -> tuple[int, int, int]:

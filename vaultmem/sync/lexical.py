@@ -20,7 +20,8 @@ from vaultmem.notes.parse import Note
 from vaultmem.stores.caches import Caches, StoreName
 from vaultmem.stores.catalog_rows import ChunkRef, Known, NoteRecord
 from vaultmem.stores.folders import in_parts
-from vaultmem.stores.lexical import LexicalDoc, LexicalStore
+from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.lexical_documents import LexicalDoc
 from vaultmem.sync import integrity
 from vaultmem.sync.plan import (
     SETTLE_NS,

@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-from vaultmem.stores.lexical import LexicalDoc, LexicalStore
+from vaultmem.stores.lexical import LexicalStore
+from vaultmem.stores.lexical_documents import LexicalDoc
 
 store = LexicalStore(Path(sys.argv[1]), writable=True)
 if sys.argv[2] == "in a commit":
